@@ -25,8 +25,10 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
     match &stmt.exp {
         Exp::Gen { space, body } => elementwise(writer, space, body, &dtypes),
         Exp::Reduce { space, body, op, init, commutative } if space.len() == 1 => {
-            let elements = Elements { space: space[0], body, op, first: Some(init) };
-            match (commutative, neutral_of(op, &dtypes)) {
+            let neutral = neutral_of(op, &dtypes);
+            let first = if begins_neutral(op, &dtypes, init) { None } else { Some(init.as_slice()) };
+            let elements = Elements { space: space[0], body, op, first };
+            match (commutative, neutral) {
                 (true, Some(neutral)) => elements.reduction(writer, &neutral, &dtypes),
                 (true, None) => {
                     let firsts: Vec<String> = init.iter().map(|value| writer.atom(*value)).collect();
@@ -138,6 +140,122 @@ fn value_of(parts: &[String]) -> String {
 
 fn fields_of(value: &str, n: usize) -> Vec<String> {
     if n == 1 { vec![value.to_owned()] } else { (0..n).map(|at| format!("{value}.f{at}")).collect() }
+}
+
+/// A map whose reductions are each shared by the lanes of a warp: the kernel has 32 indices for each of the map's.
+///
+/// `None` if one of them does not begin with a neutral element of a commutative operation.
+///
+/// # Errors
+/// When the statement cannot be a kernel.
+pub fn emit_warps(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
+    let Exp::Gen { space, body } = &stmt.exp else { return Ok(None) };
+    if space.len() != 1 || !can_share(program, body) {
+        return Ok(None);
+    }
+    let mut writer = Writer::new(program, facts);
+    writer.lanes = LANES;
+    let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+    let index = writer.declare(space[0].index);
+    let mut text = String::new();
+    writer.line(&mut text, &format!("const long long {index} = (long long)i / {LANES};"));
+    writer.line(&mut text, &format!("const int rtcg_lane = (int)((long long)i % {LANES});"));
+    let values = writer.block(&mut text, body)?;
+    writer.line(&mut text, "if (rtcg_lane == 0) {");
+    for (at, value) in values.iter().enumerate() {
+        writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));
+    }
+    writer.line(&mut text, "}");
+    Ok(Some(finish_elementwise(writer, text, outputs(&dtypes), Kernel::Ranged)))
+}
+
+/// Lanes of a warp.
+const LANES: usize = 32;
+
+/// Whether there are reductions, and lanes can share all of them.
+fn can_share(program: &Program, body: &Block) -> bool {
+    fn all_fit(program: &Program, block: &Block, n: &mut usize) -> bool {
+        block.stmts.iter().all(|stmt| match &stmt.exp {
+            Exp::Reduce { space, op, init, body, .. } => {
+                *n += 1;
+                let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+                space.len() == 1 && begins_neutral(op, &dtypes, init) && !has_reduction(body)
+            }
+            Exp::If { then, other, .. } => all_fit(program, then, n) && all_fit(program, other, n),
+            exp => exp.blocks().into_iter().all(|block| !has_reduction(block)),
+        })
+    }
+    let mut n = 0;
+    all_fit(program, body, &mut n) && n > 0
+}
+
+fn has_reduction(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.exp, Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_reduction)
+    })
+}
+
+/// A reduction of rows as one over an axis of arrays of any strides; `None` if its elements are not combined from a
+/// neutral element on.
+///
+/// # Errors
+/// When the statement cannot be a kernel.
+pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
+    let Exp::Reduce { space, body, op, init, commutative: true } = &stmt.exp else { return Ok(None) };
+    let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+    let Some(neutral) = neutral_of(op, &dtypes).filter(|_| begins_neutral(op, &dtypes, init)) else { return Ok(None) };
+    let mut writer = Writer::new(program, facts);
+    writer.is_function = true;
+    writer.walked = Some(space.iter().map(|axis| axis.index).collect());
+    let n = dtypes.len();
+    let mut combine = String::new();
+    let combined = writer.combine(&mut combine, op, &fields_of("a", n), &fields_of("b", n))?;
+    let mut indices = String::new();
+    writer.declare_indices(&mut indices, space);
+    let mut element = String::new();
+    let values = writer.block(&mut element, body)?;
+    let uses_index = space.iter().any(|axis| writer.is_mentioned(axis.index, &element, &values));
+    if uses_index {
+        element.insert_str(0, &indices);
+    }
+    let (outer, inner) = (writer.parameters(true), writer.parameters(false));
+    let mut functions = value_struct(&dtypes);
+    let _ = write!(
+        functions,
+        "__device__ __forceinline__ {VALUE} rtcg_combined(const {VALUE} a, const {VALUE} b{})\n{{\n{combine}  return {};\n}}\n\
+         __device__ __forceinline__ {VALUE} rtcg_element(unsigned long long i{})\n{{\n{element}  return {};\n}}\n",
+        inner.declared,
+        value_of(&combined),
+        outer.declared,
+        value_of(&values)
+    );
+    let (fields, out) = layout(&dtypes);
+    let itemsize = out.itemsize;
+    let index = if uses_index { "i" } else { "0" };
+    let snippet = ReductionSnippet {
+        name: "rtcg_reduce_rows".into(),
+        arguments: writer.arguments(),
+        out,
+        neutral,
+        reduce_expr: format!("rtcg_combined(a, b{})", inner.passed),
+        map_expr: format!("rtcg_element({index}{})", outer.passed),
+        preamble: writer.preamble() + &functions,
+    };
+    Ok(Some(Emitted {
+        kernel: Kernel::RowReduction(snippet),
+        inputs: writer.inputs,
+        fields: (fields, itemsize),
+    }))
+}
+
+/// Whether a reduction begins with the neutral element of its operation.
+fn begins_neutral(op: &Lambda, dtypes: &[DType], init: &[crate::ir::Atom]) -> bool {
+    crate::simplify::is_commutative(op)
+        && op.body.results.iter().zip(dtypes).zip(init).all(|((result, dtype), first)| {
+            let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var());
+            let Some(Exp::Prim { op, .. }) = stmt.map(|stmt| &stmt.exp) else { return false };
+            matches!(first, crate::ir::Atom::Const(number, _) if neutral_number(*op, *dtype) == Some(*number))
+        })
 }
 
 /// The neutral element of a function that combines each part by an operation that has one.

@@ -10,7 +10,7 @@ mod kernels;
 mod numbers;
 mod writer;
 
-pub use kernels::{emit, emit_merge_step};
+pub use kernels::{emit, emit_merge_step, emit_row_reduction, emit_warps};
 
 use crate::ir::{Atom, Var};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
@@ -23,6 +23,8 @@ use rtcg_hal::DType;
 pub enum Input {
     /// An array whose element at the index of the kernel is read.
     Element(Var),
+    /// An array of which an element is read for each index of some axes of the space, in this order.
+    Strided(Var, Vec<usize>),
     /// An array of which other elements are read, without gaps.
     Array(Var),
     /// A number that the host knows.
@@ -46,6 +48,8 @@ pub enum Kernel {
     Ranged(ElementwiseSnippet),
     /// All values in one structure.
     Reduction(ReductionSnippet),
+    /// As above, for each index of the axes but the last.
+    RowReduction(ReductionSnippet),
     /// Outputs of one axis, or, for an ordered reduction, of one element.
     Scan(ScanSnippet),
 }

@@ -26,6 +26,10 @@ pub(super) struct Writer<'a> {
     flat: Option<(Vec<Atom>, Vec<Var>)>,
     /// Sequences of the element, which exist only while something loops over them.
     locals: HashMap<Var, (usize, &'a Stmt)>,
+    /// The indices of the space, if the kernel walks over arrays of any strides.
+    pub(super) walked: Option<Vec<Var>>,
+    /// How many lanes share a reduction; 0 if each thread has its own.
+    pub(super) lanes: usize,
     /// Whether the text is a device function's, where such an element is a parameter.
     pub(super) is_function: bool,
     indent: usize,
@@ -46,6 +50,8 @@ impl<'a> Writer<'a> {
             uses_segment: false,
             flat: None,
             locals: HashMap::new(),
+            walked: None,
+            lanes: 0,
             is_function: false,
             indent: 1,
         }
@@ -62,6 +68,9 @@ impl<'a> Writer<'a> {
         let mut text = scalar_helpers(self.dtypes.iter().copied());
         if self.uses_clamp {
             text.push_str(CLAMP_SOURCE);
+        }
+        if self.lanes > 0 {
+            text.push_str(EXCHANGE_SOURCE);
         }
         if self.uses_segment {
             text.push_str(SEGMENT_SOURCE);
@@ -375,6 +384,12 @@ impl<'a> Writer<'a> {
             let at = if self.is_function { "_i" } else { "[i]" };
             return format!("{}{at}", input_name(&Input::Element(array)));
         }
+        if let Some(input) = self.strided(array, index) {
+            let at = if self.is_function { "_i" } else { "[i]" };
+            let text = format!("{}{at}", input_name(&input));
+            self.input(input);
+            return text;
+        }
         self.input(Input::Array(array));
         let name = input_name(&Input::Array(array));
         let mut place = match index.first() {
@@ -388,6 +403,16 @@ impl<'a> Writer<'a> {
             place = format!("({place}) * {length} + {}", self.atom(*at));
         }
         format!("{name}[{place}]")
+    }
+
+    /// An array that is read at indices of the space, where kernels walk over arrays.
+    fn strided(&self, array: Var, index: &[Atom]) -> Option<Input> {
+        let own = self.walked.as_ref()?;
+        let axes: Option<Vec<usize>> =
+            index.iter().map(|at| own.iter().position(|axis| Atom::Var(*axis) == *at)).collect();
+        let axes = axes.filter(|axes| !axes.is_empty())?;
+        let is_each_once = axes.iter().enumerate().all(|(at, axis)| !axes[..at].contains(axis));
+        is_each_once.then_some(Input::Strided(array, axes))
     }
 
     fn declare_mutable(&mut self, out: &mut String, var: Var, value: Option<&str>) -> String {
@@ -473,11 +498,41 @@ impl<'a> Writer<'a> {
             outs.iter().zip(&starts).map(|(var, start)| self.declare_mutable(out, *var, Some(start))).collect();
         let length = self.length_text(axis.length);
         let index = self.declare(axis.index);
-        self.line(out, &format!("for (long long {index} = 0; {index} < {length}; ++{index}) {{"));
+        let (first, step) = match self.lanes {
+            0 => ("0".to_owned(), format!("++{index}")),
+            lanes => ("rtcg_lane".to_owned(), format!("{index} += {lanes}")),
+        };
+        self.line(out, &format!("for (long long {index} = {first}; {index} < {length}; {step}) {{"));
         self.indented(|this| {
             let values = this.block(out, body)?;
             let next = this.combine(out, op, &names, &values)?;
             this.assign_all(out, outs, &names, &next);
+            Written::Ok(())
+        })?;
+        self.line(out, "}");
+        if self.lanes > 0 {
+            self.combine_lanes(out, op, outs, &names)?;
+        }
+        Ok(())
+    }
+
+    /// The values of all lanes, which begin with a neutral one, in each of them.
+    fn combine_lanes(&mut self, out: &mut String, op: &'a Lambda, outs: &[Var], names: &[String]) -> Written {
+        let distance = format!("distance_{}", outs[0].0);
+        self.line(out, &format!("for (int {distance} = {}; {distance} > 0; {distance} /= 2) {{", self.lanes / 2));
+        self.indented(|this| {
+            let others: Vec<String> = outs
+                .iter()
+                .zip(names)
+                .map(|(var, name)| {
+                    let other = format!("other_{name}");
+                    let dtype = c_name(this.program.var_type(*var).dtype);
+                    this.line(out, &format!("const {dtype} {other} = rtcg_exchanged({name}, {distance});"));
+                    other
+                })
+                .collect();
+            let next = this.combine(out, op, names, &others)?;
+            this.assign_all(out, outs, names, &next);
             Written::Ok(())
         })?;
         self.line(out, "}");
@@ -507,7 +562,7 @@ impl<'a> Writer<'a> {
         let dtype = |var: Var| self.program.var_type(var).dtype;
         let name = input_name(input);
         match input {
-            Input::Element(var) | Input::Array(var) | Input::Device(var) => {
+            Input::Element(var) | Input::Array(var) | Input::Device(var) | Input::Strided(var, _) => {
                 Argument::const_vector_arg(c_type(dtype(*var)), &name)
             }
             Input::Host(var) => Argument::scalar_arg(c_type(dtype(*var)), &name),
@@ -523,12 +578,12 @@ impl<'a> Writer<'a> {
         for input in &self.inputs {
             let name = input_name(input);
             match input {
-                Input::Element(var) if with_elements => {
+                Input::Element(var) | Input::Strided(var, _) if with_elements => {
                     let _ = write!(all.declared, ", const {} {name}_i", c_name(self.program.var_type(*var).dtype));
                     let _ = write!(all.passed, ", {name}[i]");
                     let _ = write!(all.handed_on, ", {name}_i");
                 }
-                Input::Element(_) => {}
+                Input::Element(_) | Input::Strided(..) => {}
                 other => {
                     let _ = write!(all.declared, ", {}", self.argument(other).declarator());
                     let _ = write!(all.passed, ", {name}");
@@ -552,6 +607,10 @@ pub(super) struct Parameters {
 pub(super) fn input_name(input: &Input) -> String {
     match input {
         Input::Element(var) => format!("x{}", var.0),
+        Input::Strided(var, axes) => {
+            let axes: Vec<String> = axes.iter().map(usize::to_string).collect();
+            format!("y{}_{}", var.0, axes.join("_"))
+        }
         Input::Array(var) => format!("a{}", var.0),
         Input::Host(var) => format!("s{}", var.0),
         Input::Device(var) => format!("p{}", var.0),
@@ -578,6 +637,19 @@ __device__ __forceinline__ long long rtcg_clamp(long long index, long long lengt
   if (index >= 0 && index < length) return index;
   *flag = 1u;
   return index < 0 || length == 0 ? 0 : length - 1;
+}
+";
+
+const EXCHANGE_SOURCE: &str = "\
+template <class T> __device__ __forceinline__ T rtcg_exchanged(const T value, int distance)
+{
+  constexpr int n = (sizeof(T) + 3) / 4;
+  union words { unsigned word[n]; T value; __device__ words() {} } all;
+  all.word[n - 1] = 0;
+  all.value = value;
+  #pragma unroll
+  for (int k = 0; k < n; ++k) all.word[k] = __shfl_xor_sync(0xffffffffu, all.word[k], distance);
+  return all.value;
 }
 ";
 

@@ -7,9 +7,11 @@
 //! | `lift_scalars.rs` | scalars that depend on arrays are computed on the device |
 //! | `flatten_nests.rs` | no element is an array |
 //! | `fuse.rs` | sequences that are only read are not stored |
+//! | `distribute.rs` | reductions of rows by themselves, as another form of a map |
 //! | `merge.rs` | statements over one space that do not need each other are one |
 
 mod check_indices;
+mod distribute;
 mod flatten_nests;
 mod forward_views;
 mod fuse;
@@ -20,6 +22,7 @@ use crate::ir::Program;
 use crate::problem::Problems;
 use crate::simplify::remove_dead_statements;
 
+pub use distribute::distribute;
 pub use lift_scalars::{Place, Places, places};
 
 /// A pass with its name.

@@ -12,6 +12,7 @@ use rtcg_hal::tuning::Decision;
 pub fn decisions() -> Vec<&'static Decision> {
     let mut all = rtcg_array::decisions();
     all.extend(rtcg_sparse::decisions());
+    all.push(<crate::lang::NestForm as rtcg_hal::tuning::Tunable>::decision());
     all
 }
 

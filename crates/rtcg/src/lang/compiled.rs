@@ -5,7 +5,7 @@ use rtcg_lang::arguments::{ArgType, ResultType};
 use rtcg_lang::elaborate::elaborate;
 use rtcg_lang::emit::{Facts, emit};
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
-use rtcg_lang::passes::{Place, Places, places, schedule};
+use rtcg_lang::passes::{Place, Places, distribute, places, schedule};
 use rtcg_lang::problem::Problems;
 use rtcg_lang::surface::Source;
 use std::collections::{HashMap, HashSet};
@@ -19,6 +19,8 @@ pub struct Compiled {
     pub(super) places: Places,
     /// What statements use from outside, by their addresses, which do not change.
     pub(super) uses: HashMap<usize, Uses>,
+    /// For maps with reductions of one length: the reductions as statements of their own, then the map.
+    pub(super) distributed: HashMap<usize, Vec<Stmt>>,
     pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
 }
 
@@ -52,7 +54,14 @@ impl Compiled {
     pub fn of_program(mut program: Program, result: ResultType) -> Result<Self, Problems> {
         schedule(&mut program)?;
         let places = places(&program);
-        let mut compiled = Self { program, result, places, uses: HashMap::new(), kernels: Mutex::new(HashMap::new()) };
+        let mut compiled = Self {
+            program,
+            result,
+            places,
+            uses: HashMap::new(),
+            distributed: HashMap::new(),
+            kernels: Mutex::default(),
+        };
         let mut problems = Problems::default();
         compiled.check_kernels(&compiled.program.body, &mut problems);
         if !problems.is_empty() {
@@ -61,6 +70,17 @@ impl Compiled {
         let mut uses = HashMap::new();
         let params: Vec<Var> = compiled.program.params.clone();
         note_uses(&compiled.program, &compiled.program.body, &params, &HashSet::new(), &mut uses);
+        let maps: Vec<(usize, Stmt)> =
+            compiled.kernel_statements().into_iter().map(|stmt| (address(stmt), stmt.clone())).collect();
+        for (place, stmt) in maps {
+            if let Some(stmts) = distribute(&mut compiled.program, &stmt) {
+                // Statements stay where they are when their vector moves.
+                let results = stmt.outs.iter().map(|out| Atom::Var(*out)).collect();
+                let block = Block { stmts, results };
+                note_uses(&compiled.program, &block, &[], &HashSet::new(), &mut uses);
+                compiled.distributed.insert(place, block.stmts);
+            }
+        }
         compiled.uses = uses;
         Ok(compiled)
     }

@@ -1,6 +1,7 @@
 //! Kernels of statements, compiled once for what they depend on.
 
 use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel, ScanKernel};
+use rtcg_array::GpuArray;
 use rtcg_codegen::c_declarations::{Argument, CType};
 use rtcg_codegen::pointwise::IndexingMode;
 use rtcg_hal::{DType, Result};
@@ -13,7 +14,19 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct KernelKey {
     pub(super) stmt: usize,
+    pub(super) form: Form,
     pub(super) facts: Vec<bool>,
+}
+
+/// How a statement is a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// As the emitter has it.
+    Plain,
+    /// Lanes of a warp share reductions.
+    Warps,
+    /// A reduction of rows, as of arrays.
+    Rows,
 }
 
 /// What is known when a statement runs.
@@ -49,6 +62,7 @@ pub(super) enum AnyKernel {
     Elementwise(ElementwiseKernel),
     Ranged(ElementwiseKernel),
     Reduction(ReductionKernel),
+    RowReduction(ReductionKernel),
     Scan(ScanKernel),
 }
 
@@ -61,6 +75,7 @@ impl ReadyKernel {
         let kernel = match emitted.kernel {
             Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
             Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
+            Kernel::RowReduction(snippet) => AnyKernel::RowReduction(ReductionKernel::new(snippet, settings)?),
             Kernel::Reduction(mut snippet) => {
                 snippet.arguments.insert(0, Argument::const_vector_arg(CType::from(DType::U8), SPACE_NAME));
                 AnyKernel::Reduction(ReductionKernel::new(snippet, settings)?)
@@ -71,12 +86,32 @@ impl ReadyKernel {
     }
 }
 
+impl ReadyKernel {
+    /// The dtype of an element that holds all values.
+    pub(super) fn out_dtype(&self) -> DType {
+        match self.fields.0.as_slice() {
+            [(dtype, _)] => *dtype,
+            _ => DType::Void(self.fields.1 as u32),
+        }
+    }
+
+    /// The values of such elements, each as an array.
+    pub(super) fn parts_of(&self, out: GpuArray) -> Result<Vec<GpuArray>> {
+        match self.fields.0.as_slice() {
+            [_] => Ok(vec![out]),
+            // Kernels read arrays without gaps; a single value has none.
+            fields if out.ndim() == 0 => fields.iter().map(|(dtype, at)| out.field_view(*dtype, *at)).collect(),
+            fields => fields.iter().map(|(dtype, at)| out.field_view(*dtype, *at)?.to_contiguous()).collect(),
+        }
+    }
+}
+
 /// The kernel's source in its plainest form.
 pub(super) fn source(emitted: &Emitted) -> String {
     match &emitted.kernel {
         Kernel::Elementwise(snippet) => snippet.source(&IndexingMode::Flat { ranged: false }),
         Kernel::Ranged(snippet) => snippet.source(&IndexingMode::Flat { ranged: true }),
-        Kernel::Reduction(snippet) => {
+        Kernel::Reduction(snippet) | Kernel::RowReduction(snippet) => {
             let threads = rtcg_codegen::reduction::REDUCE_THREADS;
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }

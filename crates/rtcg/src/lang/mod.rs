@@ -4,11 +4,13 @@
 
 mod compiled;
 mod kernels;
+mod nest;
 mod run;
 mod sort;
 mod value;
 
 pub use compiled::Compiled;
+pub(crate) use nest::NestForm;
 pub use rtcg_lang::*;
 pub use run::RunError;
 pub use value::Value;

@@ -3,12 +3,13 @@
 #![expect(unsafe_code, reason = "launches kernels whose snippets the compiler made: they stay inside of their arrays")]
 
 use super::compiled::{Compiled, address};
-use super::kernels::{AnyKernel, KernelKey, ReadyKernel, RunFacts};
+use super::kernels::{AnyKernel, Form, KernelKey, ReadyKernel, RunFacts};
+use super::nest::{NestForm, NestProblem};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange};
 use rtcg_array::{GpuArray, Index, Order};
 use rtcg_hal::{ArrayContext, ArrayError, DType, Result};
-use rtcg_lang::emit::{Input, emit};
+use rtcg_lang::emit::{Input, emit, emit_row_reduction, emit_warps};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::Problem;
@@ -172,7 +173,11 @@ impl Run<'_> {
             Exp::Gen { space, .. } => self.generate(stmt, space)?,
             Exp::Reduce { space, init, .. } => match space.as_slice() {
                 [axis] => self.reduce(stmt, axis, init)?,
-                [rows @ .., _] => self.generate(stmt, rows)?,
+                [rows @ .., _] => {
+                    if !self.reduce_rows(stmt, space)? {
+                        self.generate(stmt, rows)?;
+                    }
+                }
                 [] => {}
             },
             Exp::Scan { space, prefix, .. } => match space.as_slice() {
@@ -207,6 +212,12 @@ impl Run<'_> {
 
     /// The kernel of a statement for what is known now.
     fn ready(&self, stmt: &Stmt, lengths: &[usize]) -> Ran<Arc<ReadyKernel>> {
+        let missing = || ArrayError::value_error("a statement is no kernel");
+        self.ready_as(stmt, lengths, Form::Plain)?.ok_or_else(|| missing().into())
+    }
+
+    /// The kernel of a statement in a form; `None` if it has none.
+    fn ready_as(&self, stmt: &Stmt, lengths: &[usize], form: Form) -> Ran<Option<Arc<ReadyKernel>>> {
         let key = address(stmt);
         let mut facts = RunFacts {
             is_small: u32::try_from(lengths.iter().product::<usize>()).is_ok_and(|n| n < u32::MAX / 2),
@@ -233,22 +244,28 @@ impl Run<'_> {
                 }
             }
         }
-        let key = KernelKey { stmt: key, facts: bits };
+        let key = KernelKey { stmt: key, form, facts: bits };
         let mut kernels = self.compiled.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = kernels.get(&key) {
-            return Ok(known.clone());
+            return Ok(Some(known.clone()));
         }
-        let emitted = emit(&self.compiled.program, stmt, &facts).map_err(RunError::Problem)?;
+        let program = &self.compiled.program;
+        let emitted = match form {
+            Form::Plain => emit(program, stmt, &facts).map(Some),
+            Form::Warps => emit_warps(program, stmt, &facts),
+            Form::Rows => emit_row_reduction(program, stmt, &facts),
+        };
+        let Some(emitted) = emitted.map_err(RunError::Problem)? else { return Ok(None) };
         let ready = Arc::new(ReadyKernel::new(emitted)?);
         kernels.insert(key, ready.clone());
-        Ok(ready)
+        Ok(Some(ready))
     }
 
     /// What kernels get for inputs. Arrays that are read at the index have the shape of the space.
     pub(super) fn inputs(&self, inputs: &[Input]) -> Ran<Vec<OwnedArg>> {
         let one = |input: &Input| {
             Ok(match input {
-                Input::Element(var) | Input::Array(var) => OwnedArg::Array(self.array(*var)?),
+                Input::Element(var) | Input::Array(var) | Input::Strided(var, _) => OwnedArg::Array(self.array(*var)?),
                 Input::Device(var) => OwnedArg::Array(self.array(*var)?),
                 Input::Host(var) => {
                     let (number, dtype) = self.number((*var).into())?;
@@ -280,13 +297,83 @@ impl Run<'_> {
     /// An output for each index of a space.
     fn generate(&mut self, stmt: &Stmt, space: &[Axis]) -> Ran {
         let shape = self.lengths(space)?;
+        let n = shape.iter().product::<usize>();
+        let form = if n > 0 { self.nest_form(stmt, n)? } else { Form::Plain };
+        if let (Form::Rows, Some(stmts)) = (form, self.compiled.distributed.get(&address(stmt))) {
+            stmts.iter().try_for_each(|stmt| self.statement(stmt))?;
+            return Ok(());
+        }
         let outs = self.outputs(stmt, &shape)?;
-        if !shape.contains(&0) {
-            let ready = self.ready(stmt, &shape)?;
-            self.launch(&ready, &outs, &[], shape.iter().product())?;
+        if n > 0 {
+            let shared = if form == Form::Warps { self.ready_as(stmt, &shape, form)? } else { None };
+            match shared {
+                Some(ready) => self.launch(&ready, &outs, &[], n * WARP)?,
+                None => {
+                    let ready = self.ready(stmt, &shape)?;
+                    self.launch(&ready, &outs, &[], n)?;
+                }
+            }
         }
         self.set_arrays(stmt, outs);
         Ok(())
+    }
+
+    /// How a map with reductions in it runs.
+    fn nest_form(&self, stmt: &Stmt, n: usize) -> Ran<Form> {
+        let Exp::Gen { body, .. } = &stmt.exp else { return Ok(Form::Plain) };
+        let Some(axis) = inner_reduction(body) else { return Ok(Form::Plain) };
+        let is_ragged = !self.compiled.distributed.contains_key(&address(stmt));
+        let m = if is_ragged {
+            // What the rows have together is at most as long as the longest array.
+            let arrays = self.compiled.uses.get(&address(stmt)).map_or(&[][..], |uses| &uses.arrays);
+            let sizes = arrays.iter().filter_map(|var| self.array(*var).ok().map(|array| array.size()));
+            sizes.max().unwrap_or(0) / n.max(1)
+        } else {
+            self.length(axis.length)?
+        };
+        let problem = NestProblem { n: n as i64, m: m as i64, ragged: is_ragged };
+        Ok(match self.ctx.choose::<NestForm>(&problem).form {
+            "rows" => Form::Rows,
+            "warp" => Form::Warps,
+            _ => Form::Plain,
+        })
+    }
+
+    /// Reduces rows as those of arrays are; `false` if that is not possible.
+    fn reduce_rows(&mut self, stmt: &Stmt, space: &[Axis]) -> Ran<bool> {
+        let shape = self.lengths(space)?;
+        if shape.contains(&0) {
+            return Ok(false);
+        }
+        let Some(ready) = self.ready_as(stmt, &shape, Form::Rows)? else { return Ok(false) };
+        let AnyKernel::RowReduction(kernel) = &ready.kernel else { return Ok(false) };
+        if !ready.inputs.iter().any(|input| matches!(input, Input::Strided(..))) {
+            return Ok(false);
+        }
+        let out = self.empty(&shape[..shape.len() - 1], ready.out_dtype())?;
+        let inputs = self.inputs(&ready.inputs)?;
+        let mut all_strides: Vec<Vec<isize>> = Vec::with_capacity(inputs.len());
+        for (input, arg) in ready.inputs.iter().zip(&inputs) {
+            let mut strides = vec![0; shape.len()];
+            if let (Input::Strided(_, axes), OwnedArg::Array(array)) = (input, arg) {
+                axes.iter().zip(array.strides()).for_each(|(axis, stride)| strides[*axis] = *stride);
+            }
+            all_strides.push(strides);
+        }
+        let args = ready.inputs.iter().zip(&inputs).zip(&all_strides);
+        let args: Vec<GeneratedKernelArg<'_>> = args
+            .map(|((input, arg), strides)| match (input, arg.as_argument()) {
+                (Input::Strided(..), GeneratedKernelArg::Array(view)) => {
+                    GeneratedKernelArg::Array(ArrayView { shape: &shape, strides, ..view })
+                }
+                (_, arg) => arg,
+            })
+            .collect();
+        // SAFETY: as in `launch`.
+        unsafe { kernel.launch_axis(self.ctx, &args, &[-1], &ArrayView::from(&out))? };
+        let parts = ready.parts_of(out)?;
+        self.set_arrays(stmt, parts);
+        Ok(true)
     }
 
     /// Launches a kernel with its outputs, what comes behind them, and its inputs.
@@ -320,7 +407,7 @@ impl Run<'_> {
                 // SAFETY: as above.
                 unsafe { kernel.launch(self.ctx, &args, Some(n))? };
             }
-            AnyKernel::Reduction(_) => {}
+            AnyKernel::Reduction(_) | AnyKernel::RowReduction(_) => {}
         }
         Ok(())
     }
@@ -341,12 +428,7 @@ impl Run<'_> {
             self.set_arrays(stmt, outs);
             return Ok(());
         };
-        let (fields, itemsize) = &ready.fields;
-        let dtype = match fields.as_slice() {
-            [(dtype, _)] => *dtype,
-            _ => DType::Void(*itemsize as u32),
-        };
-        let out = self.empty(&[], dtype)?;
+        let out = self.empty(&[], ready.out_dtype())?;
         let inputs = self.inputs(&ready.inputs)?;
         let (shape, strides) = ([n], [1_isize]);
         let space = ArrayView { shape: &shape, strides: &strides, itemsize: 1, ..ArrayView::default() };
@@ -357,10 +439,7 @@ impl Run<'_> {
         }
         // SAFETY: as in `launch`.
         unsafe { kernel.launch(self.ctx, &args, &ArrayView::from(&out))? };
-        let parts: Vec<GpuArray> = match fields.as_slice() {
-            [_] => vec![out],
-            fields => fields.iter().map(|(dtype, offset)| out.field_view(*dtype, *offset)).collect::<Result<_>>()?,
-        };
+        let parts = ready.parts_of(out)?;
         self.set_arrays(stmt, parts);
         Ok(())
     }
@@ -437,6 +516,18 @@ impl Run<'_> {
         self.set_arrays(stmt, outs);
         Ok(())
     }
+}
+
+/// Indices of a kernel for each element whose reductions a warp shares.
+const WARP: usize = 32;
+
+/// The axis of the first reduction in a body.
+fn inner_reduction(block: &Block) -> Option<Axis> {
+    block.stmts.iter().find_map(|stmt| match &stmt.exp {
+        Exp::Reduce { space, .. } => space.last().copied(),
+        Exp::If { then, other, .. } => inner_reduction(then).or_else(|| inner_reduction(other)),
+        _ => None,
+    })
 }
 
 /// What an argument of a kernel is made of.
