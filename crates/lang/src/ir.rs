@@ -210,7 +210,7 @@ pub enum Exp {
         body: Block,
     },
     /// Copies of arrays with elements replaced: the body gives an index and a value for each array. Of several values
-    /// for one index, the last one stays.
+    /// for one index, any one stays.
     Scatter {
         /// Arrays of one axis and one length.
         targets: Vec<Var>,
@@ -375,10 +375,9 @@ impl Exp {
         match self {
             Exp::If { then, other, .. } => vec![then, other],
             Exp::Loop { cond, body, .. } => vec![cond, body],
-            Exp::Gen { body, .. }
-            | Exp::Filter { body, .. }
-            | Exp::Rows { body, .. }
-            | Exp::Scatter { body, .. } => vec![body],
+            Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Rows { body, .. } | Exp::Scatter { body, .. } => {
+                vec![body]
+            }
             Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &op.body],
             Exp::Sort { less, .. } => vec![&less.body],
             _ => vec![],
@@ -390,10 +389,9 @@ impl Exp {
         match self {
             Exp::If { then, other, .. } => vec![then, other],
             Exp::Loop { cond, body, .. } => vec![cond, body],
-            Exp::Gen { body, .. }
-            | Exp::Filter { body, .. }
-            | Exp::Rows { body, .. }
-            | Exp::Scatter { body, .. } => vec![body],
+            Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Rows { body, .. } | Exp::Scatter { body, .. } => {
+                vec![body]
+            }
             Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &mut op.body],
             Exp::Sort { less, .. } => vec![&mut less.body],
             _ => vec![],

@@ -59,10 +59,7 @@ pub(crate) fn for_each_bound(exp: &mut Exp, see: &mut dyn FnMut(&mut Var)) {
     let of_lambda = |lambda: &mut Lambda, see: &mut dyn FnMut(&mut Var)| lambda.params.iter_mut().for_each(see);
     match exp {
         Exp::Loop { params, .. } => params.iter_mut().for_each(see),
-        Exp::Gen { space, .. }
-        | Exp::Filter { space, .. }
-        | Exp::Rows { space, .. }
-        | Exp::Scatter { space, .. } => {
+        Exp::Gen { space, .. } | Exp::Filter { space, .. } | Exp::Rows { space, .. } | Exp::Scatter { space, .. } => {
             space.iter_mut().for_each(|axis| see(&mut axis.index));
         }
         Exp::Reduce { space, op, .. } | Exp::Scan { space, op, .. } => {

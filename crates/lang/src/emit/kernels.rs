@@ -40,8 +40,8 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
         }
         Exp::Reduce { space, body, op, init, .. } => row_reduction(writer, space, body, op, init, &stmt.outs),
         Exp::Scan { space, body, op, prefix, direction } if space.len() == 1 => {
-            let elements = Elements { space: space[0], body, op, first: None };
-            elements.scan(writer, prefix.as_deref(), *direction, &dtypes)
+            let elements = Elements { space: space[0], body, op, first: prefix.as_deref() };
+            elements.scan(writer, *direction, &dtypes)
         }
         Exp::Scan { space, body, op, prefix: None, direction } => {
             row_scan(writer, space, body, op, *direction, &stmt.outs)
@@ -190,9 +190,10 @@ fn can_share(program: &Program, body: &Block) -> bool {
 }
 
 fn has_reduction(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| {
-        matches!(stmt.exp, Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_reduction)
-    })
+    block
+        .stmts
+        .iter()
+        .any(|stmt| matches!(stmt.exp, Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_reduction))
 }
 
 /// A reduction of rows as one over an axis of arrays of any strides; `None` if its elements are not combined from a
@@ -241,11 +242,7 @@ pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> 
         map_expr: format!("rtcg_element({index}{})", outer.passed),
         preamble: writer.preamble() + &functions,
     };
-    Ok(Some(Emitted {
-        kernel: Kernel::RowReduction(snippet),
-        inputs: writer.inputs,
-        fields: (fields, itemsize),
-    }))
+    Ok(Some(Emitted { kernel: Kernel::RowReduction(snippet), inputs: writer.inputs, fields: (fields, itemsize) }))
 }
 
 /// Whether a reduction begins with the neutral element of its operation.
@@ -287,7 +284,7 @@ fn neutral_number(op: Op, dtype: DType) -> Option<Number> {
         dtype if dtype.is_complex() => Number::Complex(value as f64, 0.0),
         _ => Number::Float(value as f64),
     };
-    let bits = 8 * dtype.itemsize() as u32;
+    let bits = (8 * dtype.itemsize() as u32).min(64);
     let is_unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
     let (low, high) =
         if is_unsigned { (0, (1_i128 << bits) - 1) } else { (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1) };
@@ -347,17 +344,17 @@ impl<'e> Elements<'e> {
         if let Some(firsts) = firsts {
             let first = value_of(&firsts);
             let call = format!("rtcg_combined({first}, rtcg_it{})", inner.handed_on);
-            writer.line(&mut element, &format!("if (rtcg_index == 0) return {call};"));
+            writer.line(&mut element, &format!("if (rtcg_is_first) return {call};"));
         }
         writer.line(&mut element, "return rtcg_it;");
         preamble.push_str(&value_struct(dtypes));
         let _ = write!(
             preamble,
             "__device__ __forceinline__ {VALUE} rtcg_combined(const {VALUE} a, const {VALUE} b{})\n{{\n{combine}}}\n\
-             __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index{})\n{{\n{element}}}\n",
+             __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index, bool rtcg_is_first{})\n{{\n{element}}}\n",
             inner.declared, outer.declared
         );
-        Ok((format!("rtcg_element({index}{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
+        Ok((format!("rtcg_element({index}, i == 0{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
     }
 
     fn reduction(&self, mut writer: Writer<'e>, neutral: &str, dtypes: &[DType]) -> Written<Emitted> {
@@ -391,17 +388,12 @@ impl<'e> Elements<'e> {
         Ok(finish_scan(writer, dtypes, dtypes, functions, (element, combine), output, None))
     }
 
-    fn scan(
-        &self,
-        mut writer: Writer<'e>,
-        prefix: Option<&[crate::ir::Atom]>,
-        direction: Direction,
-        dtypes: &[DType],
-    ) -> Written<Emitted> {
+    fn scan(&self, mut writer: Writer<'e>, direction: Direction, dtypes: &[DType]) -> Written<Emitted> {
         let is_forward = direction == Direction::Forward;
         let mut functions = String::new();
         let index = if is_forward { "(long long)i" } else { "(long long)(N - 1 - i)" };
-        let firsts: Option<Vec<String>> = prefix.map(|prefix| prefix.iter().map(|value| writer.atom(*value)).collect());
+        let firsts: Option<Vec<String>> =
+            self.first.map(|first| first.iter().map(|value| writer.atom(*value)).collect());
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, index, is_forward)?;
         let n = dtypes.len();
         let store = |value: &str, place: &str| {
@@ -417,13 +409,12 @@ impl<'e> Elements<'e> {
             None => store("item", if is_forward { "i" } else { "N - 1 - i" }),
             Some(firsts) => {
                 let value = value_of(&firsts);
-                let joined = combine.replacen("(a, b", &format!("({value}, item"), 1);
+                // The first element has it already; results are one place on.
                 let (first, next) = if is_forward { ("0", "i + 1") } else { ("N - 1", "N - 2 - i") };
                 format!(
-                    "if (i == 0) {{ const {VALUE} rtcg_first = {value}; {} }}\n\
-                     if (i + 1 < N) {{ const {VALUE} rtcg_next = {joined}; {} }}",
+                    "if (i == 0) {{ const {VALUE} rtcg_first = {value}; {} }}\nif (i + 1 < N) {{ {} }}",
                     store("rtcg_first", first),
-                    store("rtcg_next", next)
+                    store("item", next)
                 )
             }
         };

@@ -60,10 +60,8 @@ pub fn distribute(program: &mut Program, stmt: &Stmt) -> Option<Vec<Stmt>> {
             span: inner.span,
         });
         let index: Vec<_> = space.iter().map(|axis| axis.index.into()).collect();
-        let reads: Vec<Stmt> =
-            arrays.iter().map(|array| read(program, *array, index.clone(), inner.span)).collect();
-        let renaming: Renaming =
-            inner.outs.iter().zip(&reads).map(|(out, read)| (*out, read.outs[0].into())).collect();
+        let reads: Vec<Stmt> = arrays.iter().map(|array| read(program, *array, index.clone(), inner.span)).collect();
+        let renaming: Renaming = inner.outs.iter().zip(&reads).map(|(out, read)| (*out, read.outs[0].into())).collect();
         rest.stmts.splice(at..=at, reads);
         let mut tail = Block { stmts: rest.stmts.split_off(at), results: std::mem::take(&mut rest.results) };
         replace_in_block(&mut tail, &renaming);
@@ -102,9 +100,11 @@ fn defined(space: &[Axis], body: &Block) -> HashSet<Var> {
     let mut own: HashSet<Var> = space.iter().map(|axis| axis.index).collect();
     body.stmts.iter().for_each(|stmt| own.extend(&stmt.outs));
     let mut mentioned = HashSet::new();
-    body.stmts.iter().for_each(|stmt| all_operands(&stmt.exp, &mut |var| {
-        mentioned.insert(var);
-    }));
+    body.stmts.iter().for_each(|stmt| {
+        all_operands(&stmt.exp, &mut |var| {
+            mentioned.insert(var);
+        })
+    });
     own.retain(|var| mentioned.contains(var) || body.results.contains(&(*var).into()));
     own
 }

@@ -92,6 +92,22 @@ fn flatten(
             break;
         };
         let inner = body.stmts[at].clone();
+        let own: std::collections::HashSet<Var> = space
+            .iter()
+            .map(|axis| axis.index)
+            .chain(body.stmts.iter().flat_map(|stmt| stmt.outs.iter().copied()))
+            .collect();
+        let varies = |length: &Atom| length.as_var().is_some_and(|var| own.contains(&var));
+        if inner.exp.space().iter().any(|axis| varies(&axis.length)) {
+            problems.add(Problem {
+                kind: ProblemKind::Language,
+                span: inner.span,
+                message: "this makes a sequence for each element, of a length that depends on the element".into(),
+                advice: String::new(),
+                related: vec![(span, "the map".into())],
+            });
+            return;
+        }
         match inner.exp {
             Exp::Gen { space: more, body: values } => {
                 let which = inner.outs.iter().position(|out| *out == value).unwrap_or(0);

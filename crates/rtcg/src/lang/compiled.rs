@@ -113,6 +113,12 @@ impl Compiled {
         all
     }
 
+    /// Whether there are maps with reductions in them, which run in several forms.
+    pub fn has_nested_reductions(&self) -> bool {
+        let has = |stmt: &&Stmt| stmt.exp.blocks().iter().any(|block| super::run::inner_reduction(block).is_some());
+        self.kernel_statements().iter().any(|stmt| stmt.exp.space().len() > 1 || has(stmt))
+    }
+
     /// The sources of the kernels, for arrays whose lengths are all different.
     pub fn sources(&self) -> Vec<String> {
         let kernels = self.kernel_statements();

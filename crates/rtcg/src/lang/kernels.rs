@@ -1,7 +1,7 @@
 //! Kernels of statements, compiled once for what they depend on.
 
-use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel, ScanKernel};
 use rtcg_array::GpuArray;
+use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel, ScanKernel};
 use rtcg_codegen::c_declarations::{Argument, CType};
 use rtcg_codegen::pointwise::IndexingMode;
 use rtcg_hal::{DType, Result};

@@ -522,7 +522,7 @@ impl Run<'_> {
 const WARP: usize = 32;
 
 /// The axis of the first reduction in a body.
-fn inner_reduction(block: &Block) -> Option<Axis> {
+pub(super) fn inner_reduction(block: &Block) -> Option<Axis> {
     block.stmts.iter().find_map(|stmt| match &stmt.exp {
         Exp::Reduce { space, .. } => space.last().copied(),
         Exp::If { then, other, .. } => inner_reduction(then).or_else(|| inner_reduction(other)),

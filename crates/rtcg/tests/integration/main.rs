@@ -22,6 +22,7 @@ mod errors;
 mod fourier;
 mod fuse;
 mod generators;
+mod lang;
 mod launch;
 mod linalg;
 mod linalg_choices;
