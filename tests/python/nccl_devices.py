@@ -227,6 +227,58 @@ def test_shapes_and_layouts(communicators):
         assert_same_bits(whole, expected)
 
 
+@pytest.mark.parametrize("orders", ["F", "CF"], ids=["all in Fortran order", "every other"])
+def test_orders_in_memory(orders, communicators):
+    """The numbers are those of arrays in C order, whatever the order of each rank's arrays in memory."""
+    host = [np.arange(N * 6.0).reshape(N, 2, 3) + 100 * rank for rank in range(N)]
+    total, stacked = sum(host), np.stack(host)
+    exchanged = [np.stack([h[rank] for h in host]) for rank in range(N)]
+    order = lambda c: orders[c.rank % len(orders)]  # noqa: E731
+    empty = lambda c, shape: xp.empty(shape, order=order(c))  # noqa: E731
+    of_root = lambda value: [value if rank == 1 else None for rank in range(N)]  # noqa: E731
+    every = lambda value: [value] * N  # noqa: E731
+    parts, sums = [host[1][rank] for rank in range(N)], list(total)
+    cases = {
+        "all_reduce": (lambda c, a: c.all_reduce(a), every(total)),
+        "all_reduce, out": (lambda c, a: c.all_reduce(a, empty(c, a.shape)), every(total)),
+        "all_reduce in place": (lambda c, a: c.all_reduce(a, a), every(total)),
+        "reduce": (lambda c, a: c.reduce(a, root=1), of_root(total)),
+        "reduce in place": (lambda c, a: c.reduce(a, a, root=1), of_root(total)),
+        "broadcast": (lambda c, a: c.broadcast(a, root=1), every(host[1])),
+        "all_gather": (lambda c, a: c.all_gather(a), every(stacked)),
+        "all_gather, out": (lambda c, a: c.all_gather(a, empty(c, (N, *a.shape))), every(stacked)),
+        "gather": (lambda c, a: c.gather(a, root=1), of_root(stacked)),
+        "gather, out": (lambda c, a: c.gather(a, empty(c, (N, *a.shape)), root=1), of_root(stacked)),
+        "reduce_scatter": (lambda c, a: c.reduce_scatter(a), sums),
+        "reduce_scatter, out": (lambda c, a: c.reduce_scatter(a, empty(c, (2, 3))), sums),
+        "scatter": (lambda c, a: c.scatter(a, empty(c, (2, 3)), root=1), parts),
+        "all_to_all": (lambda c, a: c.all_to_all(a), exchanged),
+        "all_to_all, out": (lambda c, a: c.all_to_all(a, empty(c, a.shape)), exchanged),
+    }
+    for name, (call, expected) in cases.items():
+        arrays = each(communicators, lambda c, h: xp.asarray(np.array(h, order=order(c))), host)
+        assert all(a.flags.f_contiguous == (order(c) == "F") for a, c in zip(arrays, communicators, strict=True))
+        # Outside of a group and in one.
+        for calls in (each, lambda *args: _in_group(each, *args)):
+            for a, h, c in zip(arrays, host, communicators, strict=True):
+                with devices.use(c.device_id):
+                    a.set(h)
+            for got, value in zip(calls(communicators, call, arrays), expected, strict=True):
+                assert (got is None) == (value is None) and (got is None or np.array_equal(got.get(), value)), name
+    arrays = each(communicators, lambda c, h: xp.asarray(np.array(h, order=order(c))), host)
+    received = each(communicators, lambda c, a: empty(c, a.shape), arrays)
+    with nccl.group():
+        for c, a, b in zip(communicators, arrays, received, strict=True):
+            c.send(a, (c.rank + 1) % N)
+            c.recv(b, (c.rank - 1) % N)
+    assert all(np.array_equal(received[rank].get(), host[rank - 1]) for rank in range(N))
+
+
+def _in_group(function, *args):
+    with nccl.group():
+        return function(*args)
+
+
 def test_large_arrays(communicators):
     """Work that threads share has the order of ranks too."""
     count = at_depth(400_001, 3_000_001)
@@ -697,7 +749,7 @@ def bad_calls(communicators):
     yield TypeError, "a is a NoneType", lambda: c.all_reduce(None)
     yield ValueError, "a is an array of another device", lambda: c.all_reduce(elsewhere)
     yield ValueError, "out is an array of another device", lambda: c.all_reduce(a, elsewhere)
-    yield nccl.NcclError, "the stream is of another context", lambda: c.all_reduce(a, stream=other_stream)
+    yield ValueError, "stream is of another context than the comm", lambda: c.all_reduce(a, stream=other_stream)
     yield TypeError, "'int' object", lambda: c.all_reduce(a, stream=5)
     yield ValueError, "op is 'mean'; expected 'sum', 'prod', 'max', 'min' or 'avg'", lambda: c.all_reduce(a, op="mean")
     yield ValueError, r"a, of shape \[2, 6\] with strides \[48, 4\], is not contiguous", lambda: c.all_reduce(rows[::2])

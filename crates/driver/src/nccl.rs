@@ -12,7 +12,6 @@ use rtcg_cuda_sys::nccl::{
 };
 use rtcg_cuda_sys::{CU_STREAM_LEGACY, CUdeviceptr, CUstream, DriverKind, DriverTable, c_int, c_void};
 use rtcg_hal::lock_ignoring_poison;
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -806,9 +805,12 @@ impl Drop for NcclMemory {
     }
 }
 
+/// Called when a group has ended, and dropped where its calls failed.
+type AtGroupEnd = Box<dyn FnOnce() -> NcclResult<()>>;
+
 thread_local! {
-    /// How deep this thread is in groups, and what their calls use.
-    static GROUP: RefCell<(usize, Vec<Box<dyn Any>>)> = const { RefCell::new((0, Vec::new())) };
+    /// How deep this thread is in groups, and what comes after their calls.
+    static GROUP: RefCell<(usize, Vec<AtGroupEnd>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// Whether the calling thread is in a group.
@@ -837,13 +839,17 @@ fn only_table_in_use() -> Option<&'static NcclTable> {
     unsafe { ONLY_TABLE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Keeps an object until the thread's group has ended; drops it at once where there is none.
-pub fn keep_until_group_end(object: impl FnOnce() -> Box<dyn Any>) {
-    GROUP.with_borrow_mut(|(depth, kept)| {
-        if *depth > 0 {
-            kept.push(object());
-        }
-    });
+/// Calls an action after the calls of the thread's group, to which it may refer until then; at once where there is no
+/// group. Where calls of the group fail it is dropped.
+///
+/// # Errors
+/// Those of an action that is called at once.
+pub fn at_group_end(action: impl FnOnce() -> NcclResult<()> + 'static) -> NcclResult<()> {
+    if !is_in_group() {
+        return action();
+    }
+    GROUP.with_borrow_mut(|(_, actions)| actions.push(Box::new(action)));
+    Ok(())
 }
 
 /// Calls of a thread that take effect together, when the group ends; dropping it ends it too. Groups may be nested.
@@ -904,12 +910,11 @@ impl NcclGroup {
         }
         // SAFETY: takes nothing.
         let outcome = unsafe { call_nccl!(self.table, ncclComm_t::null(), ncclGroupEnd()) };
-        let kept = GROUP.with_borrow_mut(|(depth, kept)| {
+        let actions = GROUP.with_borrow_mut(|(depth, actions)| {
             *depth -= 1;
-            if *depth == 0 { std::mem::take(kept) } else { Vec::new() }
+            if *depth == 0 { std::mem::take(actions) } else { Vec::new() }
         });
-        drop(kept);
-        outcome
+        actions.into_iter().fold(outcome, |so_far, action| so_far.and_then(|()| action()))
     }
 
     /// [`Communicator::new`] in this group.
@@ -961,7 +966,11 @@ impl NcclGroup {
 /// A place for a handle, kept until the group has ended.
 fn new_place() -> Rc<Cell<ncclComm_t>> {
     let place = Rc::new(Cell::new(ncclComm_t::null()));
-    keep_until_group_end(|| Box::new(place.clone()));
+    let kept = place.clone();
+    let _ = at_group_end(move || {
+        drop(kept);
+        Ok(())
+    });
     place
 }
 
