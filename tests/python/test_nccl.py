@@ -37,7 +37,7 @@ WAYS = [
     ({"RTCG_SCHEDULE": "chaos:3"}, "random or graphs or memory or disagree"),
     ({"RTCG_SCHEDULE": "deterministic"}, "random or graphs or memory or disagree"),
     ({"RTCG_CHECK": "race"}, "random or reductions or graphs or threads"),
-    ({"RTCG_CHECK": "memory,init"}, "(random or reductions or movements) and not threads"),
+    ({"RTCG_CHECK": "memory,init"}, "random or reductions or movements or orders or threads_of"),
     *at_depth([], [({"RTCG_SCHEDULE": f"chaos:{seed}"}, "") for seed in range(4, 12)]),
 ]
 
