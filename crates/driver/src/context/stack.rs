@@ -145,12 +145,19 @@ impl Context {
 
     /// Pops the top of the calling thread's stack; the one below becomes current.
     pub fn pop() -> Result<Self> {
+        let popped = Self::end_push()?;
+        HAS_POPPED.set(true);
+        Ok(popped)
+    }
+
+    /// Pops what the caller has pushed for a while: [`Context::pop`] after which the thread takes the default context as
+    /// before.
+    pub fn end_push() -> Result<Self> {
         let popped = CONTEXT_STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten();
         let popped = popped.ok_or_else(|| {
             let detail = "cannot pop non-current context";
             Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
-        HAS_POPPED.set(true);
         restore_current_context_after(&popped)?;
         Ok(popped)
     }
