@@ -728,7 +728,7 @@ def test_roots_and_messages_that_disagree():
 def test_waits_have_limits():
     made = nccl.init_all(N)
     result = made[0].all_reduce(xp.ones(3))
-    with pytest.raises(nccl.NcclError, match=r"rank 0 has waited for 0\.1 s for other ranks") as raised:
+    with pytest.raises(nccl.NcclError, match="rank 0 has waited for 0.1 s for rank.* in collective 1,") as raised:
         made[0].wait(timeout=0.1)
     assert raised.value.status == 9 or raised.value.status > 0
     assert all(communicator.is_closed for communicator in made), "those of one process end together"
@@ -806,6 +806,32 @@ def test_bad_calls(communicators):
     for communicator in communicators:
         communicator.check_async_error()
     assert [int(r.get()[0]) for r in each(communicators, lambda c: c.all_reduce(xp.ones(2, np.int32)))] == [N] * N
+
+
+@virtual_only
+def test_a_rank_that_sends_to_itself(communicators):
+    """In one group with the other end; alone it would wait for ever, and NCCL refuses it."""
+    c, a = communicators[0], xp.arange(3)
+    for call, message in ((c.send, "sends to itself without a recv"), (c.recv, "receives from itself without a send")):
+        with pytest.raises(nccl.NcclError, match=f"rank 0 {message} in the same group") as raised:
+            call(a, 0)
+        assert raised.value.status == 5
+    b = xp.zeros_like(a)
+    with nccl.group():
+        c.send(a, 0)
+        c.recv(b, 0)
+    assert b.get().tolist() == [0, 1, 2]
+
+
+@virtual_only
+def test_addresses_of_another_device():
+    one, two = nccl.NcclCommunicator.initAll(np.int64(2))
+    with devices.use(1):
+        elsewhere = xp.zeros(4)
+    with pytest.raises(nccl.NcclError, match="the send buffer, 32 bytes at 0x.*, is no memory of device 0"):
+        one.allReduce(elsewhere.ptr, elsewhere.ptr, 4, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, 0)
+    one.abort()
+    two.abort()
 
 
 def test_groups_after_errors(communicators):

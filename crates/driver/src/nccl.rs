@@ -454,7 +454,9 @@ impl Communicator {
                         std::thread::sleep(poll_interval(begun));
                         continue;
                     };
-                    let text = format!("rank {} has waited for {} s for other ranks", self.0.rank, limit.as_secs_f64());
+                    let awaited = if self.device().is_virtual() { virtual_gpu::awaited(self.0.handle) } else { None };
+                    let awaited = awaited.unwrap_or_else(|| "other ranks".into());
+                    let text = format!("rank {} has waited for {} s for {awaited}", self.0.rank, limit.as_secs_f64());
                     NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text)
                 }
             };

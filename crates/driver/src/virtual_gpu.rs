@@ -78,6 +78,10 @@ pub(crate) fn nccl_table(table: &'static DriverTable) -> Option<&'static rtcg_cu
     Some(rtcg_vnccl::virtual_nccl_table())
 }
 
+/// What a communicator of a virtual device waits for.
+#[cfg(feature = "vgpu")]
+pub(crate) use rtcg_vnccl::awaited;
+
 #[cfg(feature = "vgpu")]
 fn is_virtual_table(table: &DriverTable) -> bool {
     virtual_gpu_table() == Some(table)
@@ -131,6 +135,10 @@ mod absent {
     }
 
     pub(crate) fn fault_report(_table: &DriverTable) -> Option<String> {
+        None
+    }
+
+    pub(crate) fn awaited(_comm: rtcg_cuda_sys::nccl::ncclComm_t) -> Option<String> {
         None
     }
 
