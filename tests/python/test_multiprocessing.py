@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as rnp
-from rtcg import driver
+from rtcg import _leases, driver
 from tests.python import lease_peers
 from tests.python.depth import at_depth
 from tests.python.lease_peers import Peer, add_late, until
