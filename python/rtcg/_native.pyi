@@ -3223,6 +3223,9 @@ class Communicator:
     def size(self) -> int:
         """The number of ranks."""
     @property
+    def n_ranks(self) -> int:
+        """The number of ranks, by the name of the parameter."""
+    @property
     def device_id(self) -> int:
         """The ordinal of this rank's device."""
     @property

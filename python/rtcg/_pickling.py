@@ -198,6 +198,7 @@ def register() -> None:
         _native.Module: "send a SourceModule, or the image that was loaded",
         _native.Graph: "send what builds it",
         _native.GraphExec: "send what builds its graph",
+        _native.Communicator: "send the bytes of nccl.unique_id(), and make a Communicator of them in each process",
         _native.DeviceAllocation: memory,
         _native.PooledDeviceAllocation: memory,
     }.items():

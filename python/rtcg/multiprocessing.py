@@ -60,7 +60,7 @@ def leases() -> list[Lease]:
     return _leases.leases()
 
 
-def wait_for_consumers(timeout_s: float | None = None) -> bool:
+def wait_for_consumers(timeout: float | None = None) -> bool:
     """Wait until all that this process has sent was received, and is no longer used.
 
     A process that ends takes its memory with it: one that sends its results and ends calls this before. A
@@ -68,7 +68,7 @@ def wait_for_consumers(timeout_s: float | None = None) -> bool:
 
     Parameters
     ----------
-    timeout_s : float, optional
+    timeout : float, optional
         Seconds; by default without limit.
 
     Returns
@@ -76,9 +76,9 @@ def wait_for_consumers(timeout_s: float | None = None) -> bool:
     bool
         Whether all leases have ended.
     """
-    if timeout_s is not None and not timeout_s >= 0:
-        raise ValueError(f"timeout_s is {shown(timeout_s)}; expected a number of seconds from 0, or None")
-    return _leases.wait_until_ended(timeout_s)
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout is {shown(timeout)}; expected a number of seconds from 0, or None")
+    return _leases.wait_until_ended(timeout)
 
 
 def end_unreceived(older_than_s: float = 0) -> int:

@@ -8,6 +8,7 @@ import contextlib
 import gc
 import itertools
 import os
+import pickle
 import random
 import threading
 import time
@@ -793,6 +794,9 @@ def bad_calls(communicators):
     yield ValueError, "devices=1000; expected", lambda: nccl.init_all(1000)
     yield TypeError, "devices='01'; expected", lambda: nccl.init_all("01")
     yield TypeError, "devices=1.5; expected", lambda: nccl.init_all(1.5)
+    yield TypeError, "devices=True; expected", lambda: nccl.init_all(True)
+    yield ValueError, "devices is empty; expected at least one", lambda: nccl.init_all([])
+    yield TypeError, r"a Communicator belongs to one process .* nccl.unique_id\(\)", lambda: pickle.dumps(c)
     yield ValueError, f"colors has 1 elements; expected {n}", lambda: nccl.split_all(communicators, [0])
     yield ValueError, f"keys has 1 elements; expected {n}", lambda: nccl.split_all(communicators, [0] * N, [0])
     yield RuntimeError, "no group was started in this thread", nccl.groupEnd

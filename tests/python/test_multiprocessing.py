@@ -440,7 +440,7 @@ def test_a_soak_of_leases(peer, third, n_steps):
 
 
 def test_wrong_arguments():
-    for call, name in ((rmp.wait_for_consumers, "timeout_s"), (rmp.end_unreceived, "older_than_s")):
+    for call, name in ((rmp.wait_for_consumers, "timeout"), (rmp.end_unreceived, "older_than_s")):
         for wrong in (-1, float("nan")):
             with pytest.raises(ValueError, match=rf"{name} is {wrong}; expected a number of seconds from 0"):
                 call(wrong)

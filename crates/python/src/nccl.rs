@@ -238,6 +238,12 @@ impl PyCommunicator {
         self.0.n_ranks()
     }
 
+    /// The number of ranks, by the name of the parameter.
+    #[getter]
+    fn n_ranks(&self) -> usize {
+        self.0.n_ranks()
+    }
+
     /// The ordinal of this rank's device.
     #[getter]
     fn device_id(&self) -> usize {
