@@ -17,7 +17,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from rtcg import devices, numpy as _xp
 from rtcg._exports import exports_wait
-from rtcg._pickling import UnplacedArray, context_to_restore_in, restore_array
+from rtcg._pickling import Unplaced, context_to_restore_in, restore_array
 from rtcg.numpy import GPUArray
 
 
@@ -57,7 +57,7 @@ def _serialize_on_host(array: GPUArray) -> tuple[dict[str, Any], list[memoryview
 
 @dask_deserialize.register(GPUArray)  # type: ignore[misc]
 @cuda_deserialize.register(GPUArray)  # type: ignore[misc]
-def _deserialize(header: dict[str, Any], frames: list[Any]) -> GPUArray | UnplacedArray:
+def _deserialize(header: dict[str, Any], frames: list[Any]) -> GPUArray | Unplaced:
     """The array over the frame's memory, if this is on a device (whoever allocated it), else on the default device."""
     (frame,) = frames
     origin = f"of {header['sender']}"

@@ -31,6 +31,7 @@ from rtcg import _native, devices, driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
     import numpy as np
 
@@ -45,6 +46,8 @@ _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.002, 0.1
 #: Blocks without users stay open for so long, at most so many, since the next array is often in one of them.
 _IDLE_S, _MAX_IDLE_BLOCKS = 2.0, 64
 _MAX_OPEN_EVENTS = 64
+#: How long a process that is killed may take to end after its memory has.
+_END_OF_PROCESS_S = 2.0
 
 
 class LeaseError(RuntimeError):
@@ -238,6 +241,14 @@ class _Peer:
         if not self.is_alive():
             raise _gone(self.address.pid)
 
+    def explain(self, error: driver.Error) -> NoReturn:
+        """Raise `error` of the driver, unless the process is gone: the memory of one that is killed ends first."""
+        limit = time.monotonic() + _END_OF_PROCESS_S
+        while time.monotonic() < limit:
+            self.require_alive()
+            time.sleep(1e-3)
+        raise error
+
     def take(self, lease: LeaseAddress) -> bool:
         """Hold a lease, and note that it was received; False if it has ended."""
         position = lease.slot * _RECORD.size
@@ -263,9 +274,8 @@ class _Peer:
         if event is None:
             try:
                 event = driver.Event.from_ipc_handle(handle)
-            except driver.LogicError:
-                self.require_alive()
-                raise
+            except driver.LogicError as error:
+                self.explain(error)
         self.events[handle] = event  # The last is the one that was used last.
         if len(self.events) > _MAX_OPEN_EVENTS:
             del self.events[next(iter(self.events))]
@@ -285,9 +295,8 @@ class _Block:
     def __init__(self, peer: _Peer, context: driver.Context, handle: bytes) -> None:
         try:
             self.memory = driver.IPCMemoryHandle(handle)
-        except driver.LogicError:
-            peer.require_alive()
-            raise
+        except driver.LogicError as error:
+            peer.explain(error)
         self.peer, self.context, self.handle = peer, context, handle
         self.address = int(self.memory)
         self.n_users = 0

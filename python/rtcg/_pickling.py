@@ -50,20 +50,30 @@ def context_to_restore_in(origin: str) -> None:
         ) from error
 
 
-class UnplacedArray:
-    """An array that did not become one in this process, for want of a device or of memory.
+def is_worker() -> bool:
+    """Whether errors of unpickling would be lost: in the processes of Dask clusters and of `multiprocessing`.
 
-    It can be pickled on to a process that has a device; whatever else is done with it raises `RuntimeError`.
+    distributed waits for ever for a task that it could not read, and so does a pool.
+    """
+    processes = sys.modules.get("multiprocessing.process")
+    return "distributed" in sys.modules or (processes is not None and processes.parent_process() is not None)
+
+
+class Unplaced:
+    """An array or a kernel that did not become one in this worker, for want of a device or of memory.
+
+    An array with elements (`host`) can be pickled on to a process that has a device; whatever else is done with it
+    raises `RuntimeError`.
     """
 
-    def __init__(self, host: np.ndarray[Any, Any], origin: str, problem: Exception) -> None:
+    def __init__(self, problem: Exception, host: np.ndarray[Any, Any] | None = None, origin: str = "") -> None:
         self._host, self._origin, self._problem = host, origin, problem
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_array, (self._host, self._origin)
+        return (restore_array, (self._host, self._origin)) if self._host is not None else self._refuse()
 
     def __sizeof__(self) -> int:
-        return self._host.nbytes
+        return object.__sizeof__(self) if self._host is None else self._host.nbytes
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -80,14 +90,13 @@ for _name in (
     "neg pos eq ge gt le lt ne add and floordiv matmul mod mul or pow sub truediv xor radd rand rfloordiv rmatmul rmod "
     "rmul ror rpow rsub rtruediv rxor"
 ).split():
-    setattr(UnplacedArray, f"__{_name}__", UnplacedArray._refuse)
+    setattr(Unplaced, f"__{_name}__", Unplaced._refuse)
 
 
-def restore_array(host: np.ndarray[Any, Any], origin: str = "in a pickle") -> GPUArray | UnplacedArray:
+def restore_array(host: np.ndarray[Any, Any], origin: str = "in a pickle") -> GPUArray | Unplaced:
     """Copy `host`, a NumPy array, to the device of the current context, or of the default one in a thread without.
 
-    Where that fails in a process of a Dask cluster, the array is an `UnplacedArray`, whose use raises the error:
-    distributed would wait for ever for a task that it could not read.
+    Where that fails in a worker, the array is `Unplaced`, whose use raises the error.
     """
     from rtcg import driver
     from rtcg.numpy import to_gpu
@@ -96,9 +105,9 @@ def restore_array(host: np.ndarray[Any, Any], origin: str = "in a pickle") -> GP
         context_to_restore_in(origin)
         return to_gpu(host)
     except (driver.Error, RuntimeError) as problem:
-        if "distributed" not in sys.modules:
+        if not is_worker():
             raise
-        return UnplacedArray(host, origin, problem)
+        return Unplaced(problem, host, origin)
 
 
 def remembers_arguments(init: _Init) -> _Init:
@@ -141,17 +150,24 @@ def _restore(
     """The object of `kind` that the ``__init__`` of `maker` makes of these arguments."""
     if version != FORMAT:
         raise ValueError(f"the pickle of a {kind.__qualname__} has format {version}; this rtcg reads format {FORMAT}")
+    from rtcg import driver
+
     new: Any = kind.__new__
-    if maker._needs_context:  # type: ignore[attr-defined]  # a PickledByArguments
-        _native.current_or_declared_context()
     made = new(kind)
-    maker.__init__(made, *args, **keywords)  # type: ignore[misc]
+    try:
+        if maker._needs_context:  # type: ignore[attr-defined]  # a PickledByArguments
+            _native.current_or_declared_context()
+        maker.__init__(made, *args, **keywords)  # type: ignore[misc]
+    except driver.Error as problem:
+        if not is_worker():
+            raise
+        return Unplaced(problem)
     made.__dict__.update(added)
     return made
 
 
 def _get_function(module: Any, name: str) -> Any:
-    return module.get_function(name)
+    return module if isinstance(module, Unplaced) else module.get_function(name)
 
 
 def _reduce_function(function: _native.Function) -> tuple[Any, ...]:
@@ -182,6 +198,7 @@ def register() -> None:
         _native.Module: "send a SourceModule, or the image that was loaded",
         _native.Graph: "send what builds it",
         _native.GraphExec: "send what builds its graph",
+        _native.Communicator: "send the bytes of nccl.unique_id(), and make a Communicator of them in each process",
         _native.DeviceAllocation: memory,
         _native.PooledDeviceAllocation: memory,
     }.items():

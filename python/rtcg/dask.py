@@ -29,7 +29,7 @@ from rtcg.numpy import GPUArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Backend", "BitGenerator", "RandomState", "to_device"]
+__all__ = ["to_device"]
 
 
 def to_device(block: Any, **keywords: Any) -> Any:

@@ -75,7 +75,7 @@ def _current(device: driver.Device) -> Iterator[driver.Context]:
     try:
         yield context
     finally:
-        driver.Context.pop()
+        _native.end_context_push()
 
 
 def primary_context(device: int | str | Device) -> Context:
@@ -95,22 +95,8 @@ def primary_context(device: int | str | Device) -> Context:
     with _lock:
         context = _contexts.get(device)
         if context is None:
-            _keep_default()
-            context = _contexts[device] = device.retain_primary_context()
+            context = _contexts[device] = _native.primary_context(device)
     return context
-
-
-def _keep_default() -> None:
-    """Declare the default context that threads have taken so far, if there is one.
-
-    Retaining a context would end it for threads that come later. The declaring thread itself takes it first, as a
-    thread that declares and then pops a context has no default; one that has popped a context has none already.
-    """
-    default = _native.default_context()
-    if default is not None:
-        with contextlib.suppress(driver.LogicError):
-            _native.current_or_declared_context()
-        _native.set_default_context(default)
 
 
 def set_default(target: int | str | Device | Context | None) -> None:

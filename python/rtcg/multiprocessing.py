@@ -39,6 +39,8 @@ from rtcg import _leases
 from rtcg._leases import Lease, LeaseError
 from rtcg._messages import shown
 from rtcg._native import GPUArray
+from rtcg._pickling import Unplaced, is_worker
+from rtcg.driver import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +60,7 @@ def leases() -> list[Lease]:
     return _leases.leases()
 
 
-def wait_for_consumers(timeout_s: float | None = None) -> bool:
+def wait_for_consumers(timeout: float | None = None) -> bool:
     """Wait until all that this process has sent was received, and is no longer used.
 
     A process that ends takes its memory with it: one that sends its results and ends calls this before. A
@@ -66,7 +68,7 @@ def wait_for_consumers(timeout_s: float | None = None) -> bool:
 
     Parameters
     ----------
-    timeout_s : float, optional
+    timeout : float, optional
         Seconds; by default without limit.
 
     Returns
@@ -74,9 +76,9 @@ def wait_for_consumers(timeout_s: float | None = None) -> bool:
     bool
         Whether all leases have ended.
     """
-    if timeout_s is not None and not timeout_s >= 0:
-        raise ValueError(f"timeout_s is {shown(timeout_s)}; expected a number of seconds from 0, or None")
-    return _leases.wait_until_ended(timeout_s)
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout is {shown(timeout)}; expected a number of seconds from 0, or None")
+    return _leases.wait_until_ended(timeout)
 
 
 def end_unreceived(older_than_s: float = 0) -> int:
@@ -99,7 +101,7 @@ def end_unreceived(older_than_s: float = 0) -> int:
     return _leases.end_unreceived(older_than_s)
 
 
-def reduce_array(array: GPUArray) -> tuple[Callable[..., GPUArray], tuple[Any, ...]]:
+def reduce_array(array: GPUArray) -> tuple[Callable[..., GPUArray | Unplaced], tuple[Any, ...]]:
     """What picklers of engines send in place of an array: their table of reducers takes this function.
 
     The pickle is for one consumer, on this machine. Does not wait; the consumer waits for the pending work.
@@ -114,8 +116,13 @@ def reduce_array(array: GPUArray) -> tuple[Callable[..., GPUArray], tuple[Any, .
     return _receive, tuple(_leases.share(array))
 
 
-def _receive(*fields: Any) -> GPUArray:
-    return _leases.receive(_leases.SharedArray(*fields))
+def _receive(*fields: Any) -> GPUArray | Unplaced:
+    try:
+        return _leases.receive(_leases.SharedArray(*fields))
+    except Error as problem:
+        if not is_worker():
+            raise
+        return Unplaced(problem)
 
 
 multiprocessing.reduction.ForkingPickler.register(GPUArray, reduce_array)

@@ -2,7 +2,6 @@
 
 `Communicator` takes arrays and streams. One process with several devices makes its communicators at once::
 
-    import rtcg.autoinit
     import rtcg.numpy as xp
     from rtcg import devices, nccl
 
@@ -25,14 +24,16 @@ The other names are those of ``cupy.cuda.nccl``, with addresses and handles as i
 `groupStart`, `groupEnd`, `get_unique_id`, `get_version` and the constants.
 
 The library is that which `RTCG_NCCL` names, else that of the wheel ``nvidia-nccl-cu13`` (or ``-cu12``), of a toolkit
-or of the system. NCCL uses the primary context of each device (`rtcg.devices` does too).
+or of the system. Ordinals of devices stand for their primary contexts, as in `rtcg.devices`; a communicator works in
+any other context too, with the arrays of that context.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-from typing import TYPE_CHECKING, Any
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from rtcg import _native
 from rtcg._messages import shown
@@ -48,11 +49,32 @@ if TYPE_CHECKING:
     from rtcg._native import Context, Device, GPUArray
 
 __all__ = [
+    "NCCL_AVG",
+    "NCCL_BFLOAT16",
+    "NCCL_CHAR",
+    "NCCL_DOUBLE",
+    "NCCL_FLOAT",
+    "NCCL_FLOAT16",
+    "NCCL_FLOAT32",
+    "NCCL_FLOAT64",
+    "NCCL_HALF",
+    "NCCL_INT",
+    "NCCL_INT8",
+    "NCCL_INT32",
+    "NCCL_INT64",
+    "NCCL_MAX",
+    "NCCL_MIN",
+    "NCCL_PROD",
+    "NCCL_SUM",
+    "NCCL_UINT8",
+    "NCCL_UINT32",
+    "NCCL_UINT64",
     "Communicator",
     "NcclCommunicator",
     "NcclConfig",
     "NcclError",
     "Registration",
+    "available",
     "get_build_version",
     "get_unique_id",
     "get_version",
@@ -97,7 +119,7 @@ def version() -> int:
     return _native.nccl_version()
 
 
-def init_all(devices: Iterable[Device | Context | int] | int) -> list[Communicator]:
+def init_all(devices: Iterable[Device | Context | int] | SupportsIndex) -> list[Communicator]:
     """The communicators of one process with several devices: one rank for each device, in their order.
 
     Parameters
@@ -113,20 +135,23 @@ def init_all(devices: Iterable[Device | Context | int] | int) -> list[Communicat
     Raises
     ------
     ValueError, TypeError
-        When there is no such device, or `devices` is nothing of this.
+        When there is no such device, there are none in `devices`, or it is nothing of this.
     """
     from rtcg import devices as _devices, driver
 
     driver.init()
-    if isinstance(devices, int):
-        count = driver.Device.count()
-        if not 1 <= devices <= count:
-            raise ValueError(f"devices={devices}; expected a number of devices from 1 to {count}, or their ordinals")
-        chosen: list[Device | Context | int] = list(range(devices))
+    chosen: list[Device | Context | int]
+    if isinstance(devices, SupportsIndex) and not isinstance(devices, bool):
+        n, count = operator.index(devices), driver.Device.count()
+        if not 1 <= n <= count:
+            raise ValueError(f"devices={n}; expected a number of devices from 1 to {count}, or their ordinals")
+        chosen = list(range(n))
     elif hasattr(devices, "__iter__") and not isinstance(devices, (str, bytes)):
         chosen = list(devices)
     else:
         raise TypeError(f"devices={shown(devices)}; expected a number of devices, or a sequence of ordinals or devices")
+    if not chosen:
+        raise ValueError("devices is empty; expected at least one")
     contexts = [d if isinstance(d, _native.Context) else _devices.primary_context(d) for d in chosen]
     return Communicator._of_contexts(contexts)
 
@@ -384,9 +409,12 @@ class NcclCommunicator:
         return made
 
 
+#: Whether the calls above would work here, found out when it is asked for.
+available: bool
+
+
 def __getattr__(name: str) -> Any:
     if name == "available":
-        # As CuPy's flag: whether the calls above would work here.
         try:
             version()
         except Exception:

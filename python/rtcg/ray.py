@@ -39,10 +39,10 @@ from rtcg import _leases
 from rtcg._native import GPUArray
 from rtcg.multiprocessing import LeaseError
 
-__all__ = ["NAME", "register"]
+__all__ = ["NAME", "Transport", "register"]
 
 #: The transport's name in ``@ray.method(tensor_transport=...)``; Ray ignores its case.
-NAME = "RTCG"
+NAME = "rtcg"
 _DEVICE = "gpu"
 
 
@@ -59,8 +59,8 @@ class Transport(_manager.TensorTransportManager):  # type: ignore[misc]
     """Arrays by their interprocess handles, between actors of one node."""
 
     def tensor_transport_backend(self) -> str:
-        """The name of the transport."""
-        return NAME
+        """The name of the transport, as Ray writes it."""
+        return NAME.upper()
 
     @staticmethod
     def is_one_sided() -> bool:
@@ -142,5 +142,5 @@ def register() -> None:
     from ray.experimental import register_tensor_transport
     from ray.experimental.rdt import util
 
-    if NAME not in util.transport_manager_info:
-        register_tensor_transport(NAME, [_DEVICE], Transport, GPUArray)
+    if NAME.upper() not in util.transport_manager_info:
+        register_tensor_transport(NAME.upper(), [_DEVICE], Transport, GPUArray)

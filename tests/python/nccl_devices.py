@@ -8,6 +8,7 @@ import contextlib
 import gc
 import itertools
 import os
+import pickle
 import random
 import threading
 import time
@@ -225,6 +226,58 @@ def test_shapes_and_layouts(communicators):
     expected[3:8] *= N
     for whole in wholes:
         assert_same_bits(whole, expected)
+
+
+@pytest.mark.parametrize("orders", ["F", "CF"], ids=["all in Fortran order", "every other"])
+def test_orders_in_memory(orders, communicators):
+    """The numbers are those of arrays in C order, whatever the order of each rank's arrays in memory."""
+    host = [np.arange(N * 6.0).reshape(N, 2, 3) + 100 * rank for rank in range(N)]
+    total, stacked = sum(host), np.stack(host)
+    exchanged = [np.stack([h[rank] for h in host]) for rank in range(N)]
+    order = lambda c: orders[c.rank % len(orders)]  # noqa: E731
+    empty = lambda c, shape: xp.empty(shape, order=order(c))  # noqa: E731
+    of_root = lambda value: [value if rank == 1 else None for rank in range(N)]  # noqa: E731
+    every = lambda value: [value] * N  # noqa: E731
+    parts, sums = [host[1][rank] for rank in range(N)], list(total)
+    cases = {
+        "all_reduce": (lambda c, a: c.all_reduce(a), every(total)),
+        "all_reduce, out": (lambda c, a: c.all_reduce(a, empty(c, a.shape)), every(total)),
+        "all_reduce in place": (lambda c, a: c.all_reduce(a, a), every(total)),
+        "reduce": (lambda c, a: c.reduce(a, root=1), of_root(total)),
+        "reduce in place": (lambda c, a: c.reduce(a, a, root=1), of_root(total)),
+        "broadcast": (lambda c, a: c.broadcast(a, root=1), every(host[1])),
+        "all_gather": (lambda c, a: c.all_gather(a), every(stacked)),
+        "all_gather, out": (lambda c, a: c.all_gather(a, empty(c, (N, *a.shape))), every(stacked)),
+        "gather": (lambda c, a: c.gather(a, root=1), of_root(stacked)),
+        "gather, out": (lambda c, a: c.gather(a, empty(c, (N, *a.shape)), root=1), of_root(stacked)),
+        "reduce_scatter": (lambda c, a: c.reduce_scatter(a), sums),
+        "reduce_scatter, out": (lambda c, a: c.reduce_scatter(a, empty(c, (2, 3))), sums),
+        "scatter": (lambda c, a: c.scatter(a, empty(c, (2, 3)), root=1), parts),
+        "all_to_all": (lambda c, a: c.all_to_all(a), exchanged),
+        "all_to_all, out": (lambda c, a: c.all_to_all(a, empty(c, a.shape)), exchanged),
+    }
+    for name, (call, expected) in cases.items():
+        arrays = each(communicators, lambda c, h: xp.asarray(np.array(h, order=order(c))), host)
+        assert all(a.flags.f_contiguous == (order(c) == "F") for a, c in zip(arrays, communicators, strict=True))
+        # Outside of a group and in one.
+        for calls in (each, lambda *args: _in_group(each, *args)):
+            for a, h, c in zip(arrays, host, communicators, strict=True):
+                with devices.use(c.device_id):
+                    a.set(h)
+            for got, value in zip(calls(communicators, call, arrays), expected, strict=True):
+                assert (got is None) == (value is None) and (got is None or np.array_equal(got.get(), value)), name
+    arrays = each(communicators, lambda c, h: xp.asarray(np.array(h, order=order(c))), host)
+    received = each(communicators, lambda c, a: empty(c, a.shape), arrays)
+    with nccl.group():
+        for c, a, b in zip(communicators, arrays, received, strict=True):
+            c.send(a, (c.rank + 1) % N)
+            c.recv(b, (c.rank - 1) % N)
+    assert all(np.array_equal(received[rank].get(), host[rank - 1]) for rank in range(N))
+
+
+def _in_group(function, *args):
+    with nccl.group():
+        return function(*args)
 
 
 def test_large_arrays(communicators):
@@ -676,7 +729,7 @@ def test_roots_and_messages_that_disagree():
 def test_waits_have_limits():
     made = nccl.init_all(N)
     result = made[0].all_reduce(xp.ones(3))
-    with pytest.raises(nccl.NcclError, match=r"rank 0 has waited for 0\.1 s for other ranks") as raised:
+    with pytest.raises(nccl.NcclError, match="rank 0 has waited for 0.1 s for rank.* in collective 1,") as raised:
         made[0].wait(timeout=0.1)
     assert raised.value.status == 9 or raised.value.status > 0
     assert all(communicator.is_closed for communicator in made), "those of one process end together"
@@ -697,7 +750,7 @@ def bad_calls(communicators):
     yield TypeError, "a is a NoneType", lambda: c.all_reduce(None)
     yield ValueError, "a is an array of another device", lambda: c.all_reduce(elsewhere)
     yield ValueError, "out is an array of another device", lambda: c.all_reduce(a, elsewhere)
-    yield nccl.NcclError, "the stream is of another context", lambda: c.all_reduce(a, stream=other_stream)
+    yield ValueError, "stream is of another context than the comm", lambda: c.all_reduce(a, stream=other_stream)
     yield TypeError, "'int' object", lambda: c.all_reduce(a, stream=5)
     yield ValueError, "op is 'mean'; expected 'sum', 'prod', 'max', 'min' or 'avg'", lambda: c.all_reduce(a, op="mean")
     yield ValueError, r"a, of shape \[2, 6\] with strides \[48, 4\], is not contiguous", lambda: c.all_reduce(rows[::2])
@@ -741,6 +794,9 @@ def bad_calls(communicators):
     yield ValueError, "devices=1000; expected", lambda: nccl.init_all(1000)
     yield TypeError, "devices='01'; expected", lambda: nccl.init_all("01")
     yield TypeError, "devices=1.5; expected", lambda: nccl.init_all(1.5)
+    yield TypeError, "devices=True; expected", lambda: nccl.init_all(True)
+    yield ValueError, "devices is empty; expected at least one", lambda: nccl.init_all([])
+    yield TypeError, r"a Communicator belongs to one process .* nccl.unique_id\(\)", lambda: pickle.dumps(c)
     yield ValueError, f"colors has 1 elements; expected {n}", lambda: nccl.split_all(communicators, [0])
     yield ValueError, f"keys has 1 elements; expected {n}", lambda: nccl.split_all(communicators, [0] * N, [0])
     yield RuntimeError, "no group was started in this thread", nccl.groupEnd
@@ -754,6 +810,32 @@ def test_bad_calls(communicators):
     for communicator in communicators:
         communicator.check_async_error()
     assert [int(r.get()[0]) for r in each(communicators, lambda c: c.all_reduce(xp.ones(2, np.int32)))] == [N] * N
+
+
+@virtual_only
+def test_a_rank_that_sends_to_itself(communicators):
+    """In one group with the other end; alone it would wait for ever, and NCCL refuses it."""
+    c, a = communicators[0], xp.arange(3)
+    for call, message in ((c.send, "sends to itself without a recv"), (c.recv, "receives from itself without a send")):
+        with pytest.raises(nccl.NcclError, match=f"rank 0 {message} in the same group") as raised:
+            call(a, 0)
+        assert raised.value.status == 5
+    b = xp.zeros_like(a)
+    with nccl.group():
+        c.send(a, 0)
+        c.recv(b, 0)
+    assert b.get().tolist() == [0, 1, 2]
+
+
+@virtual_only
+def test_addresses_of_another_device():
+    one, two = nccl.NcclCommunicator.initAll(np.int64(2))
+    with devices.use(1):
+        elsewhere = xp.zeros(4)
+    with pytest.raises(nccl.NcclError, match="the send buffer, 32 bytes at 0x.*, is no memory of device 0"):
+        one.allReduce(elsewhere.ptr, elsewhere.ptr, 4, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, 0)
+    one.abort()
+    two.abort()
 
 
 def test_groups_after_errors(communicators):

@@ -131,6 +131,79 @@ assert found == [a.device.pci_bus_id()] * 5, found
     )
 
 
+def test_libraries_that_use_devices_leave_threads_their_default():
+    """The first call may be theirs, in any thread, and the thread that declares a default is as any other."""
+    run_python(
+        """
+import threading
+from rtcg import devices, driver, nccl
+import rtcg.numpy as rnp
+
+found = []
+
+def work():
+    device = rnp.zeros(1).device
+    found.append(next(k for k in range(2) if device == driver.Device(k)))
+
+def use(k):
+    with devices.use(k):
+        rnp.zeros(1)
+
+def use_primary_context(k):
+    with devices.primary_context(k):
+        rnp.zeros(1)
+
+def work_everywhere():
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    work()
+
+use(1)
+work_everywhere()
+for library in (lambda: devices.map(str, range(2)), lambda: nccl.init_all(2), lambda: use_primary_context(1)):
+    library()
+    work_everywhere()
+assert found == [0] * 8, found
+found.clear()
+
+def declare_and(library):
+    devices.set_default(1)
+    library()
+    work()
+
+for library in (lambda: use(0), lambda: use_primary_context(0), lambda: devices.map(str, range(2))):
+    thread = threading.Thread(target=declare_and, args=(library,))
+    thread.start()
+    thread.join()
+assert found == [1] * 3, found
+""",
+        RTCG_LIBCUDA="none",
+        RTCG_VIRTUAL_DEVICES="2",
+    )
+
+
+def test_a_thread_that_pops_a_context_itself_has_no_default_then():
+    run_python(
+        """
+from rtcg import devices, driver
+import rtcg.numpy as rnp
+
+driver.init()
+context = driver.Device(0).make_context()
+devices.set_default(context)
+with context:
+    rnp.zeros(1)
+try:
+    rnp.zeros(1)
+except driver.LogicError as error:
+    assert "no currently active context" in str(error)
+else:
+    raise AssertionError("no error")
+"""
+    )
+
+
 def test_another_device_after_the_thread_has_popped_the_declared_one():
     run_python(
         """

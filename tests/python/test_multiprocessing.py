@@ -3,6 +3,7 @@
 import gc
 import json
 import multiprocessing
+import os
 import pickle
 import queue
 import threading
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as rnp
-from rtcg import driver
+from rtcg import _leases, driver
 from tests.python import lease_peers
 from tests.python.depth import at_depth
 from tests.python.lease_peers import Peer, add_late, until
@@ -280,6 +281,75 @@ def test_a_killed_producer(third):
     assert until(lambda: lease_peers.Commands().open_things()[1] == 0), "blocks of the dead stay open"
 
 
+def test_a_producer_whose_memory_ends_before_it(monkeypatch):
+    peer = Peer()
+    peer.make("a", 10)
+    peer.make("b", 1_000_000)
+    received, unread = pickle.loads(peer.dumped("a")), peer.dumped("b")
+    peer.kill()
+    answers = iter([True] * 5)
+    monkeypatch.setattr(_leases._Peer, "is_alive", lambda _: next(answers, False))
+    with pytest.raises(rmp.LeaseError, match="which sent the array, has ended"):
+        pickle.loads(unread)
+    assert next(answers, False) is False, "the first look sees it alive"
+    del received
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("shares", [False, True], ids=["copies", "shares"])
+def test_forked_pools_say_what_to_do(shares):
+    """In the function; an error where the arguments arrive would leave the pool waiting for ever."""
+    run_python(
+        ("import rtcg.multiprocessing\n" if shares else "")
+        + """
+import multiprocessing, threading
+import numpy as np
+import rtcg.numpy as rnp
+from rtcg.compiler import SourceModule
+from rtcg.elementwise import ElementwiseKernel
+
+def use(function, *things):
+    return function(*things)
+
+def double(x):
+    return x * 2
+
+def same(x):
+    return x
+
+x = rnp.ones(3)
+kernel = ElementwiseKernel("double *x", "x[i] = i")
+kernel(x)
+function = SourceModule("__global__ void f(double *x) { x[0] = 1; }").get_function("f")
+seen = []
+
+def work():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        for call in ((double, x), (same, x), (kernel, x), (function, x)):
+            try:
+                result = pool.apply_async(use, call).get(timeout=20)
+            except Exception as error:
+                seen.append(str(error))
+            else:
+                seen.append(result)
+
+threads = [threading.Thread(target=work), None]
+for thread in threads:
+    # A thread without a context forks, and one with.
+    if thread:
+        thread.start()
+        thread.join()
+    else:
+        work()
+assert len(seen) == 8
+for outcome in seen:
+    if not (isinstance(outcome, str) and "forked after the driver was initialised" in outcome):
+        assert isinstance(outcome, rnp.GPUArray), outcome
+assert sum(isinstance(outcome, str) for outcome in seen) >= 6, seen
+"""
+    )
+
+
 def test_a_producer_that_dies_with_work_pending(third):
     peer = Peer()
     peer.make("a", 64)
@@ -370,7 +440,7 @@ def test_a_soak_of_leases(peer, third, n_steps):
 
 
 def test_wrong_arguments():
-    for call, name in ((rmp.wait_for_consumers, "timeout_s"), (rmp.end_unreceived, "older_than_s")):
+    for call, name in ((rmp.wait_for_consumers, "timeout"), (rmp.end_unreceived, "older_than_s")):
         for wrong in (-1, float("nan")):
             with pytest.raises(ValueError, match=rf"{name} is {wrong}; expected a number of seconds from 0"):
                 call(wrong)

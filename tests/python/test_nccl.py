@@ -37,7 +37,7 @@ WAYS = [
     ({"RTCG_SCHEDULE": "chaos:3"}, "random or graphs or memory or disagree"),
     ({"RTCG_SCHEDULE": "deterministic"}, "random or graphs or memory or disagree"),
     ({"RTCG_CHECK": "race"}, "random or reductions or graphs or threads"),
-    ({"RTCG_CHECK": "memory,init"}, "(random or reductions or movements) and not threads"),
+    ({"RTCG_CHECK": "memory,init"}, "random or reductions or movements or orders or threads_of"),
     *at_depth([], [({"RTCG_SCHEDULE": f"chaos:{seed}"}, "") for seed in range(4, 12)]),
 ]
 
@@ -269,7 +269,11 @@ with devices.use(own):
     x = xp.full(4, rank + 1, np.int32)
     c.all_reduce(x).get()
     if rank == 2:
+        open(place + ".received", "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
+    # Who ends the communicator before ends the first result of rank 2 too.
+    while not os.path.exists(place + ".received"):
+        time.sleep(0.002)
     {how}
     assert left.all_reduce(x).get().tolist() == [3] * 4
     left.all_reduce(x).get()
@@ -317,11 +321,43 @@ with devices.use(own):
 def test_ranks_that_do_not_come(tmp_path, on_virtual_device):
     if not on_virtual_device:
         pytest.skip("the real NCCL has other limits")
-    first, last = run_ranks(tmp_path, 2, MISSING, RTCG_NCCL_TIMEOUT=1)
-    assert "rank 0 has waited for rank(s) 1 for 1 s (RTCG_NCCL_TIMEOUT)" in first
-    assert "RTCG_NCCL_TIMEOUT" in last or "rank 0" in last
-    outputs = run_ranks(tmp_path, 2, DIFFERENT_SIZES, RTCG_NCCL_TIMEOUT=2)
-    assert "rank 0 says that there are 2 ranks, rank 1 says 3" in outputs[1], outputs
+    for output in run_ranks(tmp_path, 2, MISSING, RTCG_NCCL_TIMEOUT=1):
+        assert "has waited for 1 s (RTCG_NCCL_TIMEOUT) for rank 1, which did not join" in output
+    # All hear at once who disagrees.
+    for output in run_ranks(tmp_path, 2, DIFFERENT_SIZES, RTCG_NCCL_TIMEOUT=300):
+        assert "rank 0 says that there are 2 ranks, rank 1 says 3" in output
+    for output in run_ranks(tmp_path, 3, TWICE, RTCG_NCCL_TIMEOUT=300):
+        assert "two members of the communicator say that they are rank 1 of 4" in output
+    for output in run_ranks(tmp_path, 1, DIFFERENT_SIZES, RTCG_NCCL_TIMEOUT="soon"):
+        assert "RTCG_NCCL_TIMEOUT=soon: expected a whole number of seconds" in output
+
+
+LATE = """
+with devices.use(own):
+    c = nccl.Communicator(n, unique_id, rank)
+    c.all_reduce(xp.ones(3)).get()
+    if rank != {waiting}:
+        time.sleep(2)
+        os._exit(0)
+    c.all_reduce(xp.ones(3))
+    print(error_of(lambda: c.wait(timeout=0.3)))
+"""
+
+
+@pytest.mark.parametrize("waiting", [0, 1])
+def test_waits_say_for_whom(waiting, tmp_path, on_virtual_device):
+    """In the process where ranks meet, and in another one."""
+    if not on_virtual_device:
+        pytest.skip("NCCL does not say")
+    outputs = run_ranks(tmp_path, 2, LATE.replace("{waiting}", str(waiting)))
+    missing = f"rank {waiting} has waited for 0.3 s for rank {1 - waiting} in collective 2, AllReduce of 3 Float64"
+    assert missing in outputs[waiting]
+
+
+TWICE = """
+with devices.use(own):
+    print(error_of(lambda: nccl.Communicator(4, unique_id, min(rank, 1))))
+"""
 
 
 INTERRUPTED = """

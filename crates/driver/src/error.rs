@@ -62,6 +62,10 @@ pub struct Error {
     pub detail: Option<String>,
 }
 
+/// What is known of every failure in a forked process.
+pub(crate) const FORKED: &str = "this process was forked after the driver was initialised; start processes with the \
+                                 method \"spawn\", or use CUDA only in the child";
+
 impl Error {
     /// Makes the error of a failed call of `name` through `table`, with all available details.
     #[cold]
@@ -73,11 +77,7 @@ impl Error {
             None
         };
         let detail = if crate::process_state::is_forked() {
-            Some(
-                "this process was forked after the driver was initialised; start processes with the method \"spawn\", or \
-                 use CUDA only in the child"
-                    .to_owned(),
-            )
+            Some(FORKED.to_owned())
         } else {
             missing.or_else(|| explain_failed_call(table, code))
         };

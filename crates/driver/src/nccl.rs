@@ -12,11 +12,10 @@ use rtcg_cuda_sys::nccl::{
 };
 use rtcg_cuda_sys::{CU_STREAM_LEGACY, CUdeviceptr, CUstream, DriverKind, DriverTable, c_int, c_void};
 use rtcg_hal::lock_ignoring_poison;
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -187,6 +186,14 @@ impl std::fmt::Debug for Communicator {
     }
 }
 
+/// Communicators whose handles are in use.
+static N_OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the device may wait for another rank, which may be a thread of this process.
+pub(crate) fn is_any_communicator_open() -> bool {
+    N_OPEN.load(Ordering::Relaxed) > 0
+}
+
 /// All communicators, for those that must be aborted together.
 static COMMUNICATORS: Mutex<Vec<Weak<CommunicatorInner>>> = Mutex::new(Vec::new());
 
@@ -254,6 +261,7 @@ impl Communicator {
         let (rank, n_ranks) = (rank as usize, n_ranks as usize);
         let is_context_selected = ctx.device().is_virtual() || ctx.kind() == ContextKind::Primary;
         note_table_in_use(table);
+        N_OPEN.fetch_add(1, Ordering::Relaxed);
         let inner = Arc::new(CommunicatorInner {
             table,
             ctx,
@@ -446,7 +454,9 @@ impl Communicator {
                         std::thread::sleep(poll_interval(begun));
                         continue;
                     };
-                    let text = format!("rank {} has waited for {} s for other ranks", self.0.rank, limit.as_secs_f64());
+                    let awaited = if self.device().is_virtual() { virtual_gpu::awaited(self.0.handle) } else { None };
+                    let awaited = awaited.unwrap_or_else(|| "other ranks".into());
+                    let text = format!("rank {} has waited for {} s for {awaited}", self.0.rank, limit.as_secs_f64());
                     NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text)
                 }
             };
@@ -541,6 +551,7 @@ impl CommunicatorInner {
         };
         // NCCL's own memory is gone with a context that was destroyed.
         let _ = self.ctx.with_current(end);
+        N_OPEN.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -806,9 +817,12 @@ impl Drop for NcclMemory {
     }
 }
 
+/// Called when a group has ended, and dropped where its calls failed.
+type AtGroupEnd = Box<dyn FnOnce() -> NcclResult<()>>;
+
 thread_local! {
-    /// How deep this thread is in groups, and what their calls use.
-    static GROUP: RefCell<(usize, Vec<Box<dyn Any>>)> = const { RefCell::new((0, Vec::new())) };
+    /// How deep this thread is in groups, and what comes after their calls.
+    static GROUP: RefCell<(usize, Vec<AtGroupEnd>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// Whether the calling thread is in a group.
@@ -837,13 +851,17 @@ fn only_table_in_use() -> Option<&'static NcclTable> {
     unsafe { ONLY_TABLE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Keeps an object until the thread's group has ended; drops it at once where there is none.
-pub fn keep_until_group_end(object: impl FnOnce() -> Box<dyn Any>) {
-    GROUP.with_borrow_mut(|(depth, kept)| {
-        if *depth > 0 {
-            kept.push(object());
-        }
-    });
+/// Calls an action after the calls of the thread's group, to which it may refer until then; at once where there is no
+/// group. Where calls of the group fail it is dropped.
+///
+/// # Errors
+/// Those of an action that is called at once.
+pub fn at_group_end(action: impl FnOnce() -> NcclResult<()> + 'static) -> NcclResult<()> {
+    if !is_in_group() {
+        return action();
+    }
+    GROUP.with_borrow_mut(|(_, actions)| actions.push(Box::new(action)));
+    Ok(())
 }
 
 /// Calls of a thread that take effect together, when the group ends; dropping it ends it too. Groups may be nested.
@@ -904,12 +922,11 @@ impl NcclGroup {
         }
         // SAFETY: takes nothing.
         let outcome = unsafe { call_nccl!(self.table, ncclComm_t::null(), ncclGroupEnd()) };
-        let kept = GROUP.with_borrow_mut(|(depth, kept)| {
+        let actions = GROUP.with_borrow_mut(|(depth, actions)| {
             *depth -= 1;
-            if *depth == 0 { std::mem::take(kept) } else { Vec::new() }
+            if *depth == 0 { std::mem::take(actions) } else { Vec::new() }
         });
-        drop(kept);
-        outcome
+        actions.into_iter().fold(outcome, |so_far, action| so_far.and_then(|()| action()))
     }
 
     /// [`Communicator::new`] in this group.
@@ -961,7 +978,11 @@ impl NcclGroup {
 /// A place for a handle, kept until the group has ended.
 fn new_place() -> Rc<Cell<ncclComm_t>> {
     let place = Rc::new(Cell::new(ncclComm_t::null()));
-    keep_until_group_end(|| Box::new(place.clone()));
+    let kept = place.clone();
+    let _ = at_group_end(move || {
+        drop(kept);
+        Ok(())
+    });
     place
 }
 

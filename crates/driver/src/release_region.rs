@@ -3,19 +3,21 @@
 //!
 //! Freeing memory and unloading code wait for the streams of a context. A host function queued in one of them may need
 //! a lock of the program, such as Python's, that the calling thread holds, perhaps without knowing: the last reference
-//! to a kernel may be dropped anywhere. So these calls are blocking regions (`rtcg_hal`).
+//! to a kernel may be dropped anywhere. So may the thread of another rank, for which a collective waits. So these calls
+//! are blocking regions (`rtcg_hal`).
 //!
 //! Establishes: every call that a drop of this crate makes, and every explicit free, is in a release region, including
 //! the acquisition of contexts' locks. Assumes that callers hold no lock of their own for which another thread waits
 //! while holding the program's lock.
 
 use crate::launch_queue::is_host_work_pending;
+use crate::nccl::is_any_communicator_open;
 use rtcg_hal::blocking_region;
 
 /// Runs `body`, which gives something back to the driver, in a blocking region if the device may wait for this process.
 #[inline]
 pub(crate) fn releasing_region<T>(body: impl FnOnce() -> T) -> T {
-    if is_host_work_pending() { blocking_region(body) } else { body() }
+    if is_host_work_pending() || is_any_communicator_open() { blocking_region(body) } else { body() }
 }
 
 #[cfg(test)]

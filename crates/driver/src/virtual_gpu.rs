@@ -27,6 +27,10 @@ pub(crate) fn is_memory_checked(table: &DriverTable) -> bool {
     is_virtual_table(table) && (checks().memory || checks().init)
 }
 
+/// Whether nothing of the virtual GPU waits for other ranks.
+#[cfg(feature = "vgpu")]
+pub(crate) use rtcg_vgpu::is_all_external_work_done;
+
 /// Whether kernels are checked in any way while they run.
 #[cfg(feature = "vgpu")]
 pub(crate) fn is_checked(table: &DriverTable) -> bool {
@@ -74,6 +78,10 @@ pub(crate) fn nccl_table(table: &'static DriverTable) -> Option<&'static rtcg_cu
     Some(rtcg_vnccl::virtual_nccl_table())
 }
 
+/// What a communicator of a virtual device waits for.
+#[cfg(feature = "vgpu")]
+pub(crate) use rtcg_vnccl::awaited;
+
 #[cfg(feature = "vgpu")]
 fn is_virtual_table(table: &DriverTable) -> bool {
     virtual_gpu_table() == Some(table)
@@ -114,6 +122,10 @@ mod absent {
         false
     }
 
+    pub(crate) fn is_all_external_work_done() -> bool {
+        true
+    }
+
     pub(crate) fn is_checked(_table: &DriverTable) -> bool {
         false
     }
@@ -126,6 +138,10 @@ mod absent {
         None
     }
 
+    pub(crate) fn awaited(_comm: rtcg_cuda_sys::nccl::ncclComm_t) -> Option<String> {
+        None
+    }
+
     pub(crate) fn nccl_table(_table: &'static DriverTable) -> Option<&'static rtcg_cuda_sys::NcclTable> {
         None
     }
@@ -135,6 +151,6 @@ mod absent {
 pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
 pub(crate) use absent::{
-    are_checks_requested, fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice,
-    nccl_table, record_pending_export, validate_settings,
+    are_checks_requested, awaited, fault_report, is_all_external_work_done, is_checked, is_memory_checked,
+    last_call_error_detail, memory_limit_notice, nccl_table, record_pending_export, validate_settings,
 };

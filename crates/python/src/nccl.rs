@@ -97,7 +97,8 @@ fn device_array(name: &str, array: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
 ///
 /// Joining waits until all ranks have joined, each with the device of its current context. Collectives are enqueued in
 /// ``stream`` (the current one without it) and return before they are done; arrays that are dropped meanwhile are kept
-/// for them. All ranks call the same collectives in the same order.
+/// for them. All ranks call the same collectives in the same order. Elements go in C order, to which arrays in Fortran
+/// order are copied.
 ///
 /// In a ``with`` block the communicator is closed at the end, or aborted by an exception.
 ///
@@ -234,6 +235,12 @@ impl PyCommunicator {
     /// The number of ranks.
     #[getter]
     fn size(&self) -> usize {
+        self.0.n_ranks()
+    }
+
+    /// The number of ranks, by the name of the parameter.
+    #[getter]
+    fn n_ranks(&self) -> usize {
         self.0.n_ranks()
     }
 

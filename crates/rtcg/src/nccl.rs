@@ -24,14 +24,14 @@ use crate::{Context, Result, run_in_stream};
 use rtcg_array::{GpuArray, Order};
 use rtcg_cuda::Error;
 use rtcg_driver::Stream;
-use rtcg_driver::sys::nccl::{ncclDataType_t, ncclRedOp_t};
+use rtcg_driver::sys::nccl::{ncclDataType_t, ncclRedOp_t, ncclResult_t};
 use rtcg_hal::DType;
 use std::time::Duration;
 
 pub use rtcg_driver::nccl::abort_unfinished_communicators;
 pub use rtcg_driver::nccl::{
     Collective, Communicator as RawCommunicator, NcclError, NcclGroup, NcclMemory, PendingCommunicator, UniqueId,
-    is_in_group, keep_until_group_end, nccl_version,
+    at_group_end, is_in_group, nccl_version,
 };
 
 /// How elements are combined.
@@ -90,7 +90,8 @@ impl std::ops::Deref for Communicator {
 }
 
 /// Collectives: `a` and `out` are contiguous arrays of one dtype. `out` may be `a`, or where results of one rank have the
-/// place of its `a`, that part of `out`.
+/// place of its `a`, that part of `out`. Elements go in C order: arrays in Fortran order are copied to it and from it, so
+/// that ranks need not agree about the order in memory.
 impl Communicator {
     /// Joins a communicator with the device of a context, and waits until all ranks have joined.
     ///
@@ -199,25 +200,87 @@ impl Communicator {
         received: Option<&GpuArray>,
         stream: Option<&Stream>,
     ) -> Result<()> {
+        let (n_sent, n_received) = self.n_parts(what);
+        let (sent, received) = (sent.filter(|_| n_sent > 0), received.filter(|_| n_received > 0));
         let part = self.checked_part(what, sent, received)?;
-        let (count, dtype, op) = transported(what, op, part.dtype, part.elements)?;
-        let addresses = || (address_of(sent), address_of(received));
+        let (count, dtype, number) = transported(what, op, part.dtype, part.elements)?;
         let stream = stream.cloned().or_else(crate::current_stream);
+        if stream.as_ref().is_some_and(|stream| stream.context() != self.context()) {
+            let device = self.device().ordinal();
+            let message = format!("stream is of another context than the communicator, which is of device {device}");
+            return Err(Error::value_error(message));
+        }
+        if ![sent, received].into_iter().flatten().all(|array| array.is_contiguous(Order::C)) {
+            return self.run_in_c_order(what, op, sent, received, stream.as_ref());
+        }
+        let addresses = || (address_of(sent), address_of(received));
         let (sent_to, received_to) = match &stream {
             // What is enqueued uses the memory in that stream.
             Some(_) => run_in_stream(stream.as_ref(), addresses),
             None => addresses(),
         };
         if is_in_group() {
-            for array in [sent, received].into_iter().flatten() {
-                keep_until_group_end(|| Box::new(array.clone()));
-            }
+            let kept = [sent.cloned(), received.cloned()];
+            at_group_end(move || {
+                drop(kept);
+                Ok(())
+            })?;
         }
         // SAFETY: the arrays are memory of this context, as large as checked, and kept for the stream.
-        Ok(unsafe { self.0.enqueue(what, sent_to, received_to, count, dtype, op, stream.as_ref()) }?)
+        Ok(unsafe { self.0.enqueue(what, sent_to, received_to, count, dtype, number, stream.as_ref()) }?)
     }
 
-    /// Checks the arrays of a rank.
+    /// [`Self::run`] with copies in C order.
+    #[cold]
+    fn run_in_c_order(
+        &self,
+        what: Collective,
+        op: Reduction,
+        sent: Option<&GpuArray>,
+        received: Option<&GpuArray>,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let is_unread = matches!(what, Collective::Broadcast { root } if root != self.rank());
+        let (from, to) = run_in_stream(stream, || {
+            let to = received.map(|out| match out.is_contiguous(Order::C) {
+                true => Ok(out.clone()),
+                false => GpuArray::empty(out.context(), out.shape(), out.dtype(), Order::C),
+            });
+            let to = to.transpose()?;
+            let from = if is_unread { to.clone() } else { sent.map(GpuArray::to_contiguous).transpose()? };
+            Result::Ok((from, to))
+        })?;
+        self.run(what, op, from.as_ref(), to.as_ref(), stream)?;
+        let (Some(out), Some(to)) = (received.filter(|out| !out.is_contiguous(Order::C)).cloned(), to) else {
+            return Ok(());
+        };
+        let stream = stream.cloned();
+        let copy_back = move || {
+            let copied = run_in_stream(stream.as_ref(), || out.assign(&to));
+            let failed = ncclResult_t::ncclUnhandledCudaError;
+            copied.map_err(|error| NcclError::refused("Communicator::run", failed, error.to_string()))
+        };
+        Ok(at_group_end(copy_back)?)
+    }
+
+    /// How many parts this rank sends and receives.
+    fn n_parts(&self, what: Collective) -> (usize, usize) {
+        let n_ranks = self.n_ranks();
+        let if_root = |root: usize, n: usize| if root == self.rank() { n } else { 0 };
+        match what {
+            Collective::AllReduce | Collective::Broadcast { .. } => (1, 1),
+            Collective::Reduce { root } => (1, if_root(root, 1)),
+            Collective::AllGather => (1, n_ranks),
+            Collective::ReduceScatter => (n_ranks, 1),
+            Collective::AllToAll => (n_ranks, n_ranks),
+            Collective::Gather { root } => (1, if_root(root, n_ranks)),
+            Collective::Scatter { root } => (if_root(root, n_ranks), 1),
+            Collective::Send { .. } => (1, 0),
+            Collective::Recv { .. } => (0, 1),
+        }
+    }
+
+    /// Checks the arrays that a rank uses.
     fn checked_part(
         &self,
         what: Collective,
@@ -225,7 +288,6 @@ impl Communicator {
         received: Option<&GpuArray>,
     ) -> Result<PartOfRank> {
         let n_ranks = self.n_ranks();
-        let is_root = |rank: usize| rank == self.rank();
         let peer = match what {
             Collective::Reduce { root }
             | Collective::Broadcast { root }
@@ -237,24 +299,10 @@ impl Communicator {
         if let Some((name, rank)) = peer.filter(|(_, rank)| *rank >= n_ranks) {
             return Err(Error::value_error(format!("{name}={rank} is no rank of a communicator of {n_ranks} ranks")));
         }
-        // How many parts a rank sends and receives.
-        let (n_sent, n_received) = match what {
-            Collective::AllReduce | Collective::Broadcast { .. } => (1, 1),
-            Collective::Reduce { root } => (1, usize::from(is_root(root))),
-            Collective::AllGather => (1, n_ranks),
-            Collective::ReduceScatter => (n_ranks, 1),
-            Collective::AllToAll => (n_ranks, n_ranks),
-            Collective::Gather { root } => (1, if is_root(root) { n_ranks } else { 0 }),
-            Collective::Scatter { root } => (if is_root(root) { n_ranks } else { 0 }, 1),
-            Collective::Send { .. } => (1, 0),
-            Collective::Recv { .. } => (0, 1),
-        };
+        let (n_sent, n_received) = self.n_parts(what);
         let is_in_place = matches!(what, Collective::Recv { .. } | Collective::Broadcast { .. });
         let received_name = if is_in_place { "a" } else { "out" };
-        let sides = [
-            ("a", sent.filter(|_| n_sent > 0), n_sent),
-            (received_name, received.filter(|_| n_received > 0), n_received),
-        ];
+        let sides = [("a", sent, n_sent), (received_name, received, n_received)];
         let mut part: Option<PartOfRank> = None;
         for (name, array, n_parts) in sides {
             let Some(array) = array else {
@@ -282,7 +330,7 @@ impl Communicator {
             }
         }
         if let (Some(sent), Some(received)) = (sent, received) {
-            check_overlap(what, self.rank(), sent, received, n_received > 0 && n_sent > 0)?;
+            check_overlap(what, self.rank(), sent, received)?;
         }
         part.ok_or_else(|| Error::value_error("there is no array"))
     }
@@ -320,10 +368,10 @@ fn address_of(array: Option<&GpuArray>) -> u64 {
 }
 
 /// Arrays may be the same where NCCL does the work in place, and are apart otherwise.
-fn check_overlap(what: Collective, rank: usize, sent: &GpuArray, received: &GpuArray, both: bool) -> Result<()> {
+fn check_overlap(what: Collective, rank: usize, sent: &GpuArray, received: &GpuArray) -> Result<()> {
     let (Some(a), Some(out)) = (sent.device_ptr(), received.device_ptr()) else { return Ok(()) };
     let (n_a, n_out) = (sent.nbytes() as u64, received.nbytes() as u64);
-    if !both || a >= out + n_out || out >= a + n_a {
+    if a >= out + n_out || out >= a + n_a {
         return Ok(());
     }
     let in_place = match what {

@@ -40,3 +40,4 @@ pub use error::{failed_batch_index, last_error_detail};
 pub use rtcg_vgpu_abi::schedule;
 pub use rtcg_vgpu_exec::{check, set_interrupt_check};
 pub use stream::context::finish_or_cancel_work;
+pub use stream::external_work::is_all_external_work_done;

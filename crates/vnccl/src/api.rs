@@ -96,6 +96,11 @@ fn communicator(comm: ncclComm_t) -> Res<Arc<Communicator>> {
     })
 }
 
+/// What a communicator waits for, as text: ranks, and the operation that they are missing from.
+pub fn awaited(comm: ncclComm_t) -> Option<String> {
+    communicator(comm).ok().map(|communicator| communicator.awaited())
+}
+
 /// Writes a result through a pointer.
 ///
 /// # Safety

@@ -126,7 +126,7 @@ impl Clique {
         self.state.lock().ignore_poison()
     }
 
-    /// A rank of this process is there. As in NVIDIA's library a device has one rank.
+    /// A rank of this process is there. As in NVIDIA's library a device of a process has one rank.
     pub(crate) fn join_here(&self, rank: usize, n_ranks: usize, device: i32) -> Result<(), Failure> {
         let is_allowed = std::env::var("NCCL_MULTI_RANK_GPU_ENABLE").is_ok_and(|value| value == "1");
         let other = self.lock().devices.insert(device, rank);
@@ -135,21 +135,22 @@ impl Clique {
                 "ranks {other} and {rank} are both on device {device}, which NCCL refuses unless \
                  NCCL_MULTI_RANK_GPU_ENABLE=1"
             );
-            return Err(Failure::new(ncclResult_t::ncclInvalidUsage, text));
+            return Err(self.refuse(Failure::new(ncclResult_t::ncclInvalidUsage, text)));
         }
         self.join(rank, n_ranks, None)
     }
 
     /// A rank is there.
     pub(crate) fn join(&self, rank: usize, n_ranks: usize, listener: Option<Box<dyn Listener>>) -> Result<(), Failure> {
-        let mut state = self.lock();
         if n_ranks != self.n_ranks {
             let text = format!("rank 0 says that there are {} ranks, rank {rank} says {n_ranks}", self.n_ranks);
-            return Err(Failure::new(ncclResult_t::ncclInvalidArgument, text));
+            return Err(self.refuse(Failure::new(ncclResult_t::ncclInvalidArgument, text)));
         }
+        let mut state = self.lock();
         if std::mem::replace(&mut state.joined[rank], true) {
+            drop(state);
             let text = format!("two members of the communicator say that they are rank {rank} of {n_ranks}");
-            return Err(Failure::new(ncclResult_t::ncclInvalidArgument, text));
+            return Err(self.refuse(Failure::new(ncclResult_t::ncclInvalidArgument, text)));
         }
         state.listeners.extend(listener);
         if state.joined.iter().all(|joined| *joined) {
@@ -157,6 +158,14 @@ impl Clique {
             self.changed.notify_all();
         }
         Ok(())
+    }
+
+    /// Refuses a rank, of which those that wait for it hear too.
+    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
+        if !self.lock().joined.iter().all(|joined| *joined) {
+            self.fail(failure.clone());
+        }
+        failure
     }
 
     /// Waits until all ranks are there. `false` when the time is over.
@@ -174,11 +183,28 @@ impl Clique {
         }
     }
 
-    /// The ranks that are not there, as text.
-    pub(crate) fn missing_ranks(&self) -> String {
+    /// What a rank waits for, as text.
+    pub(crate) fn awaited(&self, rank: usize) -> String {
         let state = self.lock();
-        let missing = state.joined.iter().enumerate().filter(|(_, joined)| !**joined);
-        missing.map(|(rank, _)| rank.to_string()).collect::<Vec<_>>().join(", ")
+        let ranks = |is_missing: &dyn Fn(usize) -> bool| {
+            let missing: Vec<_> = (0..self.n_ranks).filter(|rank| is_missing(*rank)).collect();
+            let names: Vec<_> = missing.iter().map(usize::to_string).collect();
+            format!("rank{} {}", if missing.len() == 1 { "" } else { "s" }, names.join(", "))
+        };
+        let of_pair = |((from, to), queue): (&(usize, usize), &VecDeque<PendingPart>)| {
+            let (call, _) = queue.front().filter(|_| rank == *from || rank == *to)?;
+            Some(format!("rank {} in {call}", if rank == *from { to } else { from }))
+        };
+        if !state.joined.iter().all(|joined| *joined) {
+            format!("{}, which did not join", ranks(&|rank| !state.joined[rank]))
+        } else if let Some((call, _)) = state.collectives[rank].front() {
+            let missing = ranks(&|rank| state.collectives[rank].is_empty());
+            format!("{missing} in collective {}, {call}", state.n_collectives + 1)
+        } else if state.splits[rank].is_some() {
+            format!("{} in a split", ranks(&|rank| state.splits[rank].is_none()))
+        } else {
+            state.sends.iter().chain(&state.recvs).find_map(of_pair).unwrap_or_else(|| "other ranks".into())
+        }
     }
 
     /// Why the communicator is good for nothing, if it is.
@@ -490,14 +516,32 @@ mod tests {
     }
 
     #[test]
-    fn members_that_cannot_be() {
+    fn members_that_cannot_be_are_known_to_those_that_wait() {
+        let joins: [(usize, usize, &str); 2] = [(0, 2, "rank 0 of 2"), (1, 3, "rank 1 says 3")];
+        for (rank, n_ranks, text) in joins {
+            let clique = Clique::new(2);
+            clique.join(0, 2, None).unwrap();
+            assert!(clique.join(rank, n_ranks, None).unwrap_err().text.contains(text));
+            assert!(clique.wait_until_joined(Instant::now()).unwrap_err().text.contains(text));
+        }
         let clique = Clique::new(2);
         clique.join(0, 2, None).unwrap();
-        assert!(clique.join(0, 2, None).unwrap_err().text.contains("rank 0 of 2"));
-        assert!(clique.join(1, 3, None).unwrap_err().text.contains("rank 1 says 3"));
         assert!(!clique.wait_until_joined(Instant::now()).unwrap());
-        assert_eq!(clique.missing_ranks(), "1");
+        assert_eq!(clique.awaited(0), "rank 1, which did not join");
         clique.join(1, 2, None).unwrap();
         assert!(clique.wait_until_joined(Instant::now()).unwrap());
+        assert!(clique.join(1, 2, None).is_err());
+        assert!(clique.failure().is_none(), "the communicator is complete without the third");
+    }
+
+    #[test]
+    fn what_ranks_wait_for() {
+        let clique = Clique::new(3);
+        (0..3).for_each(|rank| clique.join(rank, 3, None).unwrap());
+        assert_eq!(clique.awaited(0), "other ranks");
+        let _parts = [(0, Kind::AllReduce, 0), (1, Kind::AllReduce, 0), (2, Kind::Recv, 1)]
+            .map(|(rank, kind, peer)| part(&clique, rank, call(kind, 4, peer), &[0.0; 4]));
+        assert_eq!(clique.awaited(1), "rank 2 in collective 1, AllReduce of 4 Float32 with sum");
+        assert_eq!(clique.awaited(2), "rank 1 in Recv of 4 Float32 from rank 1");
     }
 }

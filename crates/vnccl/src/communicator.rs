@@ -9,13 +9,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use crate::call::Call;
+use crate::call::{Call, Kind};
 use crate::clique::{Clique, Data, Failure, Part, SplitPlace, SplitWish};
 use crate::remote::{self, RemoteLink};
 use crate::unique_id::{UniqueId, random_bytes};
 use crate::{DRIVER, Driver};
 use rtcg_cuda_sys::nccl::{NCCL_NUM_OPS, ncclDataType_t, ncclRedOp_t, ncclResult_t};
-use rtcg_cuda_sys::{CUcontext, CUevent, CUresult, CUstream, CUstreamCaptureStatus, ExternalOperation, c_uint};
+use rtcg_cuda_sys::{
+    CUcontext, CUevent, CUmemorytype, CUpointer_attribute, CUresult, CUstream, CUstreamCaptureStatus,
+    ExternalOperation, c_uint,
+};
 use rtcg_vgpu_abi::IgnorePoison;
 use rtcg_vgpu_abi::handle_table::HandleTable;
 
@@ -54,9 +57,12 @@ fn system_failure(what: &str, error: &std::io::Error) -> Failure {
 }
 
 /// How long ranks wait for others to join: `RTCG_NCCL_TIMEOUT` in seconds.
-fn join_timeout() -> Duration {
-    let set = std::env::var("RTCG_NCCL_TIMEOUT").ok().and_then(|text| text.parse().ok());
-    Duration::from_secs(set.unwrap_or(300))
+fn join_timeout() -> Res<Duration> {
+    let Ok(text) = std::env::var("RTCG_NCCL_TIMEOUT") else { return Ok(Duration::from_secs(300)) };
+    text.parse().map(Duration::from_secs).map_err(|_| {
+        let text = format!("RTCG_NCCL_TIMEOUT={text}: expected a whole number of seconds");
+        Failure::new(ncclResult_t::ncclInvalidArgument, text)
+    })
 }
 
 /// A rank's way to the clique.
@@ -85,6 +91,14 @@ impl Link {
         match self {
             Link::Local(clique) => clique.fail(failure),
             Link::Remote(link) => link.fail(failure),
+        }
+    }
+
+    /// What a rank waits for, as text.
+    fn awaited(&self, rank: usize) -> String {
+        match self {
+            Link::Local(clique) => clique.awaited(rank),
+            Link::Remote(link) => link.awaited(),
         }
     }
 }
@@ -186,12 +200,8 @@ impl Join {
 
 /// Lets ranks join, and returns when all ranks of all their cliques are there.
 pub(crate) fn join_all(mut joins: Vec<Join>) -> Res<Vec<Communicator>> {
-    let until = Instant::now() + join_timeout();
-    let too_late = |rank: usize, missing: String| {
-        let seconds = join_timeout().as_secs();
-        let text = format!("rank {rank} has waited for {missing} for {seconds} s (RTCG_NCCL_TIMEOUT)");
-        failed(ncclResult_t::ncclRemoteError, text)
-    };
+    let timeout = join_timeout()?;
+    let until = Instant::now() + timeout;
     loop {
         let mut all = true;
         for join in &mut joins {
@@ -201,21 +211,25 @@ pub(crate) fn join_all(mut joins: Vec<Join>) -> Res<Vec<Communicator>> {
             break;
         }
         if let Some(late) = joins.iter().find(|join| join.link.is_none()).filter(|_| Instant::now() > until) {
-            return too_late(late.rank, "rank 0".into());
+            return Err(too_late(late.rank, "rank 0, or comes after it had all its ranks", timeout));
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     for join in &joins {
         let Some(link) = &join.link else { continue };
         if !link.wait_until_joined(until)? {
-            let missing = match link {
-                Link::Local(clique) => format!("rank(s) {}", clique.missing_ranks()),
-                Link::Remote(_) => "other ranks".to_owned(),
-            };
-            return too_late(join.rank, missing);
+            // The others hear of it too.
+            let failure = too_late(join.rank, &link.awaited(join.rank), timeout);
+            link.fail(failure.clone());
+            return Err(failure);
         }
     }
     Ok(joins.into_iter().map(Join::into_communicator).collect())
+}
+
+fn too_late(rank: usize, awaited: &str, timeout: Duration) -> Failure {
+    let text = format!("rank {rank} has waited for {} s (RTCG_NCCL_TIMEOUT) for {awaited}", timeout.as_secs());
+    Failure::new(ncclResult_t::ncclRemoteError, text)
 }
 
 /// Runs calls to the driver with a context current.
@@ -228,6 +242,20 @@ pub(crate) fn in_context<T>(context: CUcontext, calls: impl FnOnce(Driver) -> Re
     // SAFETY: writes one handle.
     unsafe { driver.table.cuCtxPopCurrent(&raw mut popped) };
     outcome
+}
+
+/// The device that memory was allocated on; `None` where every device has it.
+fn device_of_memory(driver: &Driver, address: u64) -> Option<c_int> {
+    let ask = |attribute| {
+        let mut value: c_int = 0;
+        // SAFETY: any number may be asked about; one number is written.
+        let code = unsafe { driver.table.cuPointerGetAttribute((&raw mut value).cast(), attribute, address) };
+        (code == CUresult::CUDA_SUCCESS).then_some(value)
+    };
+    let is_of_device =
+        ask(CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE)? == CUmemorytype::CU_MEMORYTYPE_DEVICE.0 as c_int;
+    let is_managed = ask(CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED)? & 1 != 0;
+    if is_of_device && !is_managed { ask(CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) } else { None }
 }
 
 #[derive(Debug)]
@@ -277,6 +305,11 @@ impl Communicator {
         self.link.failure()
     }
 
+    /// What it waits for, as text.
+    pub(crate) fn awaited(&self) -> String {
+        self.link.awaited(self.rank)
+    }
+
     /// Fails if nothing can be submitted any more.
     pub(crate) fn check_usable(&self) -> Res {
         if self.is_left.load(Ordering::Acquire) {
@@ -294,20 +327,40 @@ impl Communicator {
         let sent = placed.call.sent_bytes(self.rank, self.n_ranks);
         let received = placed.call.received_bytes(self.rank, self.n_ranks);
         for (what, address, bytes) in [("send", placed.sent, sent), ("receive", placed.received, received)] {
+            if bytes == 0 {
+                continue;
+            }
+            let own = self.device;
             // SAFETY: any numbers may be asked about.
             let code = unsafe { (driver.work.access)(address, bytes, 0) };
-            if bytes != 0 && code != CUresult::CUDA_SUCCESS {
-                let text = format!("the {what} buffer, {bytes} bytes at {address:#x}, is no memory of the device");
+            if code != CUresult::CUDA_SUCCESS || device_of_memory(&driver, address).is_some_and(|device| device != own)
+            {
+                let text = format!("the {what} buffer, {bytes} bytes at {address:#x}, is no memory of device {own}");
                 return failed(ncclResult_t::ncclInvalidArgument, format!("{}: {text}", placed.call));
             }
         }
         Ok(())
     }
 
+    /// Checks that what this rank sends to itself it receives, as NVIDIA's library does at the end of a group.
+    fn check_transfers_to_self(&self, calls: &[PlacedCall]) -> Res {
+        let n_of =
+            |kind| calls.iter().filter(|placed| placed.call.kind == kind && placed.call.peer == self.rank).count();
+        let (n_sent, n_received) = (n_of(Kind::Send), n_of(Kind::Recv));
+        if n_sent == n_received {
+            return Ok(());
+        }
+        let what =
+            if n_sent > n_received { "sends to itself without a recv" } else { "receives from itself without a send" };
+        let text = format!("rank {} {what} in the same group", self.rank);
+        failed(ncclResult_t::ncclInvalidUsage, text)
+    }
+
     /// Submits calls as one operation of the first of `streams`, before which all streams wait for each other, and
     /// which all wait for.
     pub(crate) fn submit(self: &Arc<Self>, calls: Vec<PlacedCall>, streams: &[CUstream]) -> Res {
         let stream = streams[0];
+        self.check_transfers_to_self(&calls)?;
         in_context(self.context, |driver| {
             let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
             // SAFETY: the driver checks the handle and writes one number.
@@ -451,18 +504,12 @@ impl Communicator {
 
     /// The place in the communicator that a split makes; `None` for a rank without a colour.
     pub(crate) fn end_split(&self, reply: &Receiver<Res<Option<SplitPlace>>>) -> Res<Option<Join>> {
-        let place = reply.recv_timeout(join_timeout()).map_err(|error| {
-            let seconds = join_timeout().as_secs();
-            let text = match error {
-                RecvTimeoutError::Timeout => {
-                    format!(
-                        "rank {} has waited in a split for other ranks for {seconds} s (RTCG_NCCL_TIMEOUT)",
-                        self.rank
-                    )
-                }
-                RecvTimeoutError::Disconnected => "the communicator has ended in a split".to_owned(),
-            };
-            Failure::new(ncclResult_t::ncclRemoteError, text)
+        let timeout = join_timeout()?;
+        let place = reply.recv_timeout(timeout).map_err(|error| match error {
+            RecvTimeoutError::Timeout => too_late(self.rank, &self.awaited(), timeout),
+            RecvTimeoutError::Disconnected => {
+                Failure::new(ncclResult_t::ncclRemoteError, "the communicator has ended in a split")
+            }
         })??;
         let join = |place: SplitPlace| {
             let id = UniqueId::from_seed(place.seed);

@@ -27,7 +27,7 @@ mod group;
 mod remote;
 mod unique_id;
 
-pub use api::resolve_function;
+pub use api::{awaited, resolve_function};
 
 use rtcg_cuda_sys::{DriverTable, ExternalWork, NcclTable};
 use std::sync::OnceLock;

@@ -20,6 +20,9 @@ use rtcg_vgpu_abi::IgnorePoison;
 /// How often a listening thread looks whether it is still needed.
 const ACCEPT_INTERVAL: Duration = Duration::from_millis(2);
 
+/// How long an answer about waiting is waited for.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
 #[cfg(target_os = "linux")]
 mod address {
     use std::os::linux::net::SocketAddrExt;
@@ -59,10 +62,14 @@ enum Message {
     /// code, text: the communicator is good for nothing any more
     Failed,
     Leave,
+    /// What the rank waits for is asked
+    Ask,
+    /// and answered: text
+    Awaited,
 }
 
 impl Message {
-    const ALL: [Message; 8] = [
+    const ALL: [Message; 10] = [
         Message::Join,
         Message::Joined,
         Message::Arrive,
@@ -71,6 +78,8 @@ impl Message {
         Message::SplitDone,
         Message::Failed,
         Message::Leave,
+        Message::Ask,
+        Message::Awaited,
     ];
 }
 
@@ -246,8 +255,9 @@ fn serve_rank(mut stream: UnixStream, clique: &Arc<Clique>, id: UniqueId) -> IoR
     let mut numbers = Words(&join[128..]);
     let (n_ranks, rank, process) = (numbers.next()? as usize, numbers.next()? as usize, numbers.next()?);
     if rank >= clique.n_ranks {
-        let text = format!("rank {rank} of {n_ranks}, in a communicator of {} ranks", clique.n_ranks);
-        connection.failed(&Failure::new(ncclResult_t::ncclInvalidArgument, text));
+        let text = format!("rank 0 says that there are {} ranks, rank {rank} says {n_ranks}", clique.n_ranks);
+        let failure = Failure::new(ncclResult_t::ncclInvalidArgument, text);
+        connection.failed(&clique.refuse(failure));
         return Ok(());
     }
     if let Err(failure) = clique.join(rank, n_ranks, Some(Box::new(connection.clone()))) {
@@ -286,6 +296,7 @@ fn serve_messages(stream: &mut UnixStream, clique: &Arc<Clique>, rank: usize, co
                 let connection = connection.clone();
                 clique.split(rank, wish, seed, Box::new(move |place| send_place(&connection, place)));
             }
+            Message::Ask => connection.send(Message::Awaited, clique.awaited(rank).as_bytes(), &[]),
             Message::Failed => clique.fail(failure_from_bytes(&read_bytes(stream, n)?)),
             Message::Leave => {
                 clique.leave(rank);
@@ -319,6 +330,7 @@ struct RemoteState {
     failure: Option<Failure>,
     parts: HashMap<u64, Box<dyn Part>>,
     split: Option<SplitReply>,
+    awaited: Option<String>,
 }
 
 /// A rank's way to the clique in another process.
@@ -388,6 +400,11 @@ impl RemoteLink {
                     let reply = self.lock().split.take();
                     reply.into_iter().for_each(|reply| reply(Ok(place)));
                 }
+                Message::Awaited => {
+                    let text = String::from_utf8_lossy(&read_bytes(stream, n)?).into_owned();
+                    self.lock().awaited = Some(text);
+                    self.changed.notify_all();
+                }
                 Message::Failed => self.note_failure(failure_from_bytes(&read_bytes(stream, n)?)),
                 _ => return Err(Error::new(ErrorKind::InvalidData, "an unknown message")),
             }
@@ -419,6 +436,14 @@ impl RemoteLink {
 
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.lock().failure.clone()
+    }
+
+    /// What the rank waits for, as the clique says; it is not waited for long.
+    pub(crate) fn awaited(&self) -> String {
+        self.send(Message::Ask, &[], &[]);
+        let is_open = |state: &mut RemoteState| state.awaited.is_none() && state.failure.is_none();
+        let answered = self.changed.wait_timeout_while(self.lock(), ANSWER_TIMEOUT, is_open);
+        answered.ignore_poison().0.awaited.take().unwrap_or_else(|| "other ranks".to_owned())
     }
 
     /// Sends a part, which is finished when the answer is here.

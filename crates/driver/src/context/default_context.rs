@@ -1,6 +1,6 @@
 //! The default context, for threads that have none: the one that the program declared, or else the primary context of the
 //! default device, as in the CUDA runtime. A program that has made a context or retained a primary one, and has declared
-//! none, must make one current in each thread.
+//! none, must make one current in each thread. What libraries beside the program retain and push does not count.
 
 use super::{Context, Device, loaded_drivers};
 use crate::error::Result;

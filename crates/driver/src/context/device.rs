@@ -256,6 +256,12 @@ impl Device {
     pub fn retain_primary_context(&self) -> Result<Context> {
         Context::retain_primary(*self)
     }
+
+    /// [`Device::retain_primary_context`] for a library beside the program, after which threads take the default context
+    /// as before.
+    pub fn retain_primary_context_unseen(&self) -> Result<Context> {
+        Context::retain_primary_handle(*self)
+    }
 }
 
 fn string_from_c_chars(text: &[c_char]) -> String {

@@ -5,7 +5,7 @@
 
 use super::temporary::TEMPORARY;
 use super::{Context, ContextKind, Device, default_context, loaded_drivers};
-use crate::error::{Error, Result};
+use crate::error::{Error, FORKED, Result};
 use crate::process_state;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};
@@ -128,7 +128,7 @@ impl Context {
         Self::foreign_or_default_context()?.ok_or_else(|| {
             let detail = "no currently active context? Each thread needs one: make it, or push one that exists \
                           (`with context:` in Python)";
-            Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
+            Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, why_none(detail))
         })
     }
 
@@ -145,12 +145,19 @@ impl Context {
 
     /// Pops the top of the calling thread's stack; the one below becomes current.
     pub fn pop() -> Result<Self> {
+        let popped = Self::end_push()?;
+        HAS_POPPED.set(true);
+        Ok(popped)
+    }
+
+    /// Pops what the caller has pushed for a while: [`Context::pop`] after which the thread takes the default context as
+    /// before.
+    pub fn end_push() -> Result<Self> {
         let popped = CONTEXT_STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten();
         let popped = popped.ok_or_else(|| {
             let detail = "cannot pop non-current context";
             Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
-        HAS_POPPED.set(true);
         restore_current_context_after(&popped)?;
         Ok(popped)
     }
@@ -166,7 +173,7 @@ impl Context {
             Some(ctx) => Ok(ctx.device()),
             None => Self::foreign_or_default_context()?
                 .map(|ctx| ctx.device())
-                .ok_or_else(|| Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
+                .ok_or_else(|| Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_CONTEXT, why_none(""))),
         }
     }
 
@@ -187,6 +194,11 @@ impl Context {
         // SAFETY: the handle is alive, as the caller checked.
         unsafe { call_driver!(self.0.table, cuCtxSetCurrent(self.0.handle)) }.map_err(|error| Error { call, ..error })
     }
+}
+
+/// Why a thread has no context: `otherwise`, if the process is not a forked one.
+fn why_none(otherwise: &'static str) -> &'static str {
+    if process_state::is_forked() { FORKED } else { otherwise }
 }
 
 /// Makes the driver agree with the stack again after `gone` left it.
@@ -252,6 +264,6 @@ pub(crate) fn current_driver_table(call: &'static str) -> Result<&'static Driver
 fn foreign_or_default_driver_table(call: &'static str) -> Result<&'static DriverTable> {
     match Context::foreign_or_default_context()? {
         Some(ctx) => Ok(ctx.0.table),
-        None => Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
+        None => Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, why_none(""))),
     }
 }

@@ -415,11 +415,18 @@ impl PoolCore {
             return;
         }
         let ctx = arena.ctx.clone();
+        let may_need_other_ranks = self.source == BlockSource::Device
+            && arena.is_exact
+            && !is_any_capturing()
+            && !virtual_gpu::is_all_external_work_done();
+        let own = may_need_other_ranks.then(|| arena.stream_at_idx(origin.stream_idx));
         state.statistics.count_freed_block(origin.block_bytes(nbytes));
         let leftovers = state.close_dead_arenas();
         drop(guard);
-        if let Some(ctx) = ctx {
-            self.free_block(&ctx, ptr);
+        match (ctx, own) {
+            (Some(ctx), Some(own)) => free_block_behind(&ctx, ptr, others.iter().cloned().chain([own])),
+            (Some(ctx), None) => self.free_block(&ctx, ptr),
+            (None, _) => {}
         }
         drop(leftovers);
         // `others` goes last: its streams may be destroyed with it.
@@ -447,6 +454,19 @@ impl PoolCore {
         let streams = self.lock().arenas[index].finish_stream_polls(polls);
         drop(streams);
     }
+}
+
+/// Gives a block of the device back when the streams have passed what they contain now. `cuMemFree` would wait for
+/// collectives, of which this thread may have to call other ranks.
+#[cold]
+fn free_block_behind(ctx: &Context, ptr: u64, streams: impl Iterator<Item = Option<Stream>>) {
+    ctx.free_on_drop(|table| {
+        let default = || Stream::legacy_default_of(ctx);
+        let last = Stream::join_pending(streams.map(|stream| Some(stream.unwrap_or_else(default))))?;
+        let stream = last.map_or(CUstream::null(), |stream| stream.handle());
+        // SAFETY: the block is the pool's, which has just forgotten it; the stream is alive.
+        unsafe { call_driver!(table, cuMemFreeAsync(ptr, stream)) }
+    });
 }
 
 impl StreamPoll {

@@ -56,3 +56,28 @@ fn a_program_declares_the_context_of_threads_that_have_none() {
     own.detach().unwrap();
     assert!(Context::set_default(Some(&own)).is_err());
 }
+
+#[test]
+fn libraries_that_retain_and_push_leave_threads_their_default() {
+    own_process!();
+    rtcg_driver::init(0).unwrap();
+    let device = Device::new(0).unwrap();
+    let of_library = device.retain_primary_context_unseen().unwrap();
+    of_library.push().unwrap();
+    assert_eq!(Context::end_push().unwrap(), of_library);
+    Context::synchronize().unwrap();
+    assert_eq!(Context::current().unwrap().kind(), ContextKind::Primary);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let own = device.make_context(0).unwrap();
+            Context::set_default(Some(&own)).unwrap();
+            Context::end_push().unwrap();
+            of_library.push().unwrap();
+            Context::end_push().unwrap();
+            Context::synchronize().unwrap();
+            assert_eq!(Context::current(), Some(own.clone()));
+            Context::pop().unwrap();
+            assert_eq!(Context::synchronize().unwrap_err().kind, ErrorKind::Logic);
+        });
+    });
+}

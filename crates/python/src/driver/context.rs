@@ -225,7 +225,8 @@ impl PyContext {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if Context::current().is_some_and(|top| top == *self.0) {
-            return Self::pop();
+            // The thread has no context after one that `make_context` pushed, and what it had after others.
+            return if self.0.kind() == ContextKind::Created { Self::pop() } else { end_context_push() };
         }
         // It was popped or detached inside of the block.
         Ok(())
@@ -272,7 +273,21 @@ fn current_or_declared_context() -> PyResult<PyContext> {
     Context::current_or_declared().map(PyContext::new).or_raise()
 }
 
+/// Pop what was pushed for a block of the program; the thread takes the default context as before.
+#[pyfunction]
+fn end_context_push() -> PyResult<()> {
+    Context::end_push().or_raise().map(drop)
+}
+
+/// The primary context of a device, retained such that threads take the default context as before.
+#[pyfunction]
+fn primary_context(py: Python<'_>, device: &PyDevice) -> PyResult<PyContext> {
+    py.detach(|| device.0.retain_primary_context_unseen()).or_raise().map(PyContext::new)
+}
+
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(end_context_push, m)?)?;
+    m.add_function(wrap_pyfunction!(primary_context, m)?)?;
     m.add_function(wrap_pyfunction!(set_default_context, m)?)?;
     m.add_function(wrap_pyfunction!(default_context, m)?)?;
     m.add_function(wrap_pyfunction!(current_or_declared_context, m)?)?;

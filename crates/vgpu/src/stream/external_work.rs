@@ -25,7 +25,7 @@ pub(super) fn note_submission() {
 }
 
 /// Whether no such operation is unfinished in the process.
-pub(super) fn is_all_external_work_done() -> bool {
+pub fn is_all_external_work_done() -> bool {
     N_UNFINISHED.load(Ordering::Acquire) == 0
 }
 
