@@ -10,6 +10,8 @@
 use crate::span::Span;
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A variable: an index into [`Program::vars`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -278,6 +280,8 @@ pub struct Program {
     pub params: Vec<Var>,
     /// The statements, and the outputs.
     pub body: Block,
+    /// What the user calls arrays, where that is known.
+    pub names: BTreeMap<Var, Arc<str>>,
 }
 
 impl Program {

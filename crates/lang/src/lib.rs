@@ -8,6 +8,10 @@
 //! | `problem.rs` | what is wrong with a program, and the report of it |
 //! | `elaborate/` | from the syntax tree to the core language |
 //! | `ir.rs` | the core language |
+//! | `passes/` | from core programs to statements that are kernels |
+//! | `emit/` | from these to sources |
+//! | `plan.rs` | what a program will do, as text |
+//! | `rewrite.rs` | copies of blocks |
 //! | `simplify.rs` | what blocks need |
 //! | `check.rs` | what every pass may rely on |
 //! | `text/` | core programs as text, printed and read |
@@ -21,6 +25,7 @@ pub mod emit;
 pub mod evaluate;
 pub mod ir;
 pub mod passes;
+pub mod plan;
 pub mod problem;
 mod rewrite;
 pub mod simplify;

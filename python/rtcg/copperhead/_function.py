@@ -16,7 +16,7 @@ import numpy as np
 
 from rtcg._messages import shown
 from rtcg.copperhead import _compiled, _prelude
-from rtcg.copperhead._places import Place, as_place, places
+from rtcg.copperhead._places import DevicePlace, Place, as_place, places
 from rtcg.copperhead._ragged import ragged
 from rtcg.copperhead._values import from_argument, to_result
 
@@ -127,6 +127,34 @@ class CuFunction:
         if bound.kwargs:
             raise TypeError(f"{self.__name__}{self.__signature__}: keyword-only parameters are not supported")
         return bound.args
+
+    def source(self, *args: Any, target_place: Place | None = None) -> str:
+        """The CUDA C++ of the kernels that a call with these arguments compiles, in their plainest form.
+
+        Raises what a call raises for arguments and programs that do not fit; `ValueError` at `places.here`, which has no
+        kernels. Does not run the program.
+        """
+        sources: list[str] = self._compiled_for(args, target_place, "sources")
+        return "\n\n".join(sources)
+
+    def plan(self, *args: Any, target_place: Place | None = None) -> str:
+        """What a call with these arguments will do, as text: each kernel with the line that it comes from, what it reads
+        and writes, and why anything is stored. Raises what `source` raises.
+        """
+        text: str = self._compiled_for(args, target_place, "plan")
+        return text
+
+    def program(self, *args: Any, target_place: Place | None = None) -> str:
+        """The core program of a call with these arguments after all passes, as text. Raises what `source` raises."""
+        text: str = self._compiled_for(args, target_place, "program")
+        return text
+
+    def _compiled_for(self, args: tuple[Any, ...], target_place: Place | None, what: str) -> Any:
+        place = places.default_place if target_place is None else as_place("target_place", target_place)
+        if not isinstance(place, DevicePlace):
+            raise ValueError(f"target_place is {place!r}, where Python's interpreter runs programs; expected a device")
+        with place.scope():
+            return getattr(_compiled.program_of(self), what)(self._bind(args, {}))
 
     def get_source(self) -> str:
         """The text of the function, with its decorators; raises `TypeError` if Python does not find it."""

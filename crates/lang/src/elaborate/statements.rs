@@ -132,7 +132,16 @@ impl<'a> Elaborator<'a> {
     /// Binds names to a value and its parts.
     pub(super) fn bind(&mut self, pattern: &Pattern, value: Value, env: &mut Env, span: Span) {
         match (pattern, value) {
-            (Pattern::Name(name, _), value) => env.set(name.clone(), value),
+            (Pattern::Name(name, _), value) => {
+                if let Value::Seq(seq) = &value {
+                    let mut arrays = Vec::new();
+                    seq.element.arrays(&mut arrays);
+                    for array in arrays {
+                        self.program.names.entry(array).or_insert_with(|| name.clone());
+                    }
+                }
+                env.set(name.clone(), value);
+            }
             (Pattern::Tuple(parts, _), Value::Tuple(values)) if parts.len() == values.len() => {
                 parts.iter().zip(values).for_each(|(part, value)| self.bind(part, value, env, span));
             }

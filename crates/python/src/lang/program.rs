@@ -73,6 +73,13 @@ impl LangProgram {
         Ok(rtcg::lang::text::print_program(self.compiled(py, &arguments.types)?.0.program()))
     }
 
+    /// What it will do for arguments: kernels, what they read and write, and why anything is stored.
+    fn plan(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
+        let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
+        let (compiled, source) = self.compiled(py, &arguments.types)?;
+        Ok(compiled.plan(&source.files))
+    }
+
     /// The sources of its kernels for arguments.
     fn sources(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;

@@ -7,6 +7,7 @@ use rtcg_lang::emit::{Facts, emit};
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
 use rtcg_lang::passes::{Place, Places, distribute, places, schedule};
 use rtcg_lang::problem::Problems;
+use rtcg_lang::span::Files;
 use rtcg_lang::surface::Source;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -111,6 +112,11 @@ impl Compiled {
         let mut all = Vec::new();
         collect(&self.program.body, &mut all);
         all
+    }
+
+    /// What the program will do, as text, with lines of its files.
+    pub fn plan(&self, files: &Files) -> String {
+        rtcg_lang::plan::plan(&self.program, files)
     }
 
     /// Whether there are maps with reductions in them, which run in several forms.
