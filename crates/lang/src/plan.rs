@@ -121,7 +121,9 @@ impl Planner<'_> {
         };
         match users.as_slice() {
             [] => "nothing reads it".into(),
-            [one] if matches!(one.exp, Exp::Loop { .. } | Exp::If { .. }) => "a loop or a branch of the host reads it".into(),
+            [one] if matches!(one.exp, Exp::Loop { .. } | Exp::If { .. }) => {
+                "a loop or a branch of the host reads it".into()
+            }
             [one] if is_whole(one) => "what follows needs all of it".into(),
             [_] => "it is computed by other means than a map, or read more than once for an element".into(),
             many => format!("{} statements read it", many.len()),

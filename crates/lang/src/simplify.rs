@@ -9,7 +9,7 @@ fn needed(block: &Block, wanted: &HashSet<Var>) -> HashSet<Var> {
     let mut live = wanted.clone();
     live.extend(block.results.iter().filter_map(|atom| atom.as_var()));
     for stmt in block.stmts.iter().rev() {
-        if stmt.outs.iter().any(|out| live.contains(out)) {
+        if is_check(stmt) || stmt.outs.iter().any(|out| live.contains(out)) {
             all_operands(&stmt.exp, &mut |var| {
                 live.insert(var);
             });
@@ -33,6 +33,60 @@ pub fn all_operands(exp: &Exp, see: &mut dyn FnMut(Var)) {
     }
 }
 
+/// Whether a statement is there for what it finds.
+fn is_check(stmt: &crate::ir::Stmt) -> bool {
+    matches!(stmt.exp, Exp::Same { .. })
+}
+
+/// Replaces branches that compute nothing by choices of what is there.
+pub fn simplify_branches(program: &mut Program) {
+    let mut body = std::mem::take(&mut program.body);
+    simplify_in(program, &mut body);
+    program.body = body;
+}
+
+fn simplify_in(program: &mut Program, block: &mut Block) {
+    let stmts = std::mem::take(&mut block.stmts);
+    let mut known = crate::rewrite::Renaming::new();
+    for mut stmt in stmts {
+        crate::rewrite::replace_in_exp(&mut stmt.exp, &known);
+        stmt.exp.blocks_mut().into_iter().for_each(|inner| simplify_in(program, inner));
+        let Exp::If { cond, then, other } = &stmt.exp else {
+            block.stmts.push(stmt);
+            continue;
+        };
+        let is_plain = then.stmts.is_empty()
+            && other.stmts.is_empty()
+            && stmt.outs.iter().all(|out| program.var_type(*out).ndim == 0);
+        if !is_plain {
+            block.stmts.push(stmt);
+            continue;
+        }
+        for (out, (a, b)) in stmt.outs.iter().zip(then.results.iter().zip(&other.results)) {
+            let truth = |atom: &Atom| match atom {
+                Atom::Const(crate::ir::Number::Bool(value), _) => Some(*value),
+                _ => None,
+            };
+            match (truth(a), truth(b)) {
+                _ if a == b => {
+                    known.insert(*out, *a);
+                }
+                (Some(true), Some(false)) => {
+                    known.insert(*out, *cond);
+                }
+                _ => {
+                    let compute = program.var_type(*out).dtype;
+                    let exp = Exp::Prim { op: Op::Where, compute, args: vec![*cond, *a, *b] };
+                    block.stmts.push(crate::ir::Stmt { outs: vec![*out], exp, span: stmt.span });
+                }
+            }
+        }
+    }
+    let mut results = Block { stmts: Vec::new(), results: std::mem::take(&mut block.results) };
+    crate::rewrite::replace_in_block(&mut results, &known);
+    block.results = results.results;
+}
+
 /// Removes statements that nothing needs, everywhere.
 pub fn remove_dead_statements(program: &mut Program) {
     remove_dead(&mut program.body);
@@ -41,8 +95,17 @@ pub fn remove_dead_statements(program: &mut Program) {
 /// Removes them from a block.
 pub(crate) fn remove_dead(block: &mut Block) {
     let live = needed(block, &HashSet::new());
-    block.stmts.retain(|stmt| stmt.outs.iter().any(|out| live.contains(out)));
+    block.stmts.retain(|stmt| is_check(stmt) || stmt.outs.iter().any(|out| live.contains(out)));
     for stmt in &mut block.stmts {
+        if let Exp::Gen { body, .. } = &mut stmt.exp
+            && stmt.outs.len() == body.results.len()
+        {
+            let lives: Vec<bool> = stmt.outs.iter().map(|out| live.contains(out)).collect();
+            let mut keep = lives.iter();
+            stmt.outs.retain(|_| keep.next().copied().unwrap_or(true));
+            let mut keep = lives.iter();
+            body.results.retain(|_| keep.next().copied().unwrap_or(true));
+        }
         stmt.exp.blocks_mut().into_iter().for_each(remove_dead);
     }
 }

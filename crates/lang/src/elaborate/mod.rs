@@ -16,7 +16,7 @@ mod types;
 mod value;
 
 use crate::arguments::{ArgType, ResultType};
-use crate::ir::{Atom, Block, Bounds, Exp, Program, Stmt, Var};
+use crate::ir::{Atom, Block, Bounds, Exp, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::span::Span;
 use crate::surface::Source;
@@ -45,6 +45,8 @@ pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, P
         depths: Vec::new(),
         blocks: Vec::new(),
         lengths: HashMap::new(),
+        equal: Vec::new(),
+        computed: HashMap::new(),
         problems: Problems::default(),
         calls: Vec::new(),
         tails: Vec::new(),
@@ -78,6 +80,32 @@ struct OpenBlock {
     at: EmitAt,
 }
 
+/// An operation with its operands, by which it is found again.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct OperationKey(u8, DType, Vec<(u32, [u64; 2])>);
+
+impl OperationKey {
+    fn of(exp: &Exp) -> Option<Self> {
+        let operand = |atom: &Atom| match atom {
+            Atom::Var(var) => (var.0, [0, 0]),
+            Atom::Const(number, dtype) => {
+                let bits = match *number {
+                    Number::Bool(value) => [value.into(), 1],
+                    Number::Int(value) => [value as u64, (value >> 64) as u64],
+                    Number::Float(value) => [value.to_bits(), 2],
+                    Number::Complex(re, im) => [re.to_bits(), im.to_bits()],
+                };
+                (u32::MAX - dtype.table_index(), bits)
+            }
+        };
+        match exp {
+            Exp::Prim { op, compute, args } => Some(Self(*op as u8, *compute, args.iter().map(operand).collect())),
+            Exp::Cast { arg, to } => Some(Self(u8::MAX, *to, vec![operand(arg)])),
+            _ => None,
+        }
+    }
+}
+
 /// A call that is being followed.
 #[derive(Debug)]
 struct Call {
@@ -97,6 +125,10 @@ struct Elaborator<'a> {
     blocks: Vec<OpenBlock>,
     /// Known lengths of arrays.
     lengths: HashMap<(Var, usize), Atom>,
+    /// Lengths that were found to be equal to earlier ones, with the depth of the block in which that holds.
+    equal: Vec<(Atom, Atom, u32)>,
+    /// Operations that were computed already.
+    computed: HashMap<OperationKey, Var>,
     problems: Problems,
     calls: Vec<Call>,
     /// Recursive functions whose bodies are followed.
@@ -206,11 +238,27 @@ impl Elaborator<'_> {
 
     fn close_block(&mut self, results: Vec<Atom>) -> Block {
         let depth = self.depth();
+        self.forget(depth);
         let Some(block) = self.blocks.pop() else { return Block::default() };
+        Block { stmts: block.stmts, results }
+    }
+
+    /// Forgets what holds in blocks of this depth only.
+    fn forget(&mut self, depth: u32) {
         let depths = &self.depths;
         let outlives = |atom: &Atom| atom.as_var().is_none_or(|var| depths[var.0 as usize] < depth);
         self.lengths.retain(|(array, _), length| depths[array.0 as usize] < depth && outlives(length));
-        Block { stmts: block.stmts, results }
+        self.equal.retain(|(_, _, known)| *known < depth);
+        self.computed.retain(|_, var| depths[var.0 as usize] < depth);
+    }
+
+    /// The first of lengths that are known to be equal.
+    fn earliest(&self, length: Atom) -> Atom {
+        let mut found = length;
+        while let Some((_, before, _)) = self.equal.iter().find(|(later, ..)| *later == found) {
+            found = *before;
+        }
+        found
     }
 
     /// A new variable of the open block.
@@ -252,7 +300,7 @@ impl Elaborator<'_> {
         }
         let mut home = 0;
         visit(self, exp, self.depth(), &mut home);
-        let is_cheap = matches!(exp, Exp::Prim { .. } | Exp::Cast { .. } | Exp::Length { .. } | Exp::Same { .. });
+        let is_cheap = matches!(exp, Exp::Prim { .. } | Exp::Cast { .. } | Exp::Length { .. });
         let reads_unchecked = matches!(
             exp,
             Exp::Read { bounds: Bounds::Checked, .. } | Exp::Row { bounds: Bounds::Checked, .. } | Exp::Scatter { .. }
@@ -288,7 +336,15 @@ impl Elaborator<'_> {
     }
 
     fn emit_scalar(&mut self, exp: Exp, dtype: DType, span: Span) -> Var {
-        self.emit(exp, &[(dtype, 0)], span)[0]
+        let key = OperationKey::of(&exp);
+        if let Some(known) = key.as_ref().and_then(|key| self.computed.get(key)) {
+            return *known;
+        }
+        let out = self.emit(exp, &[(dtype, 0)], span)[0];
+        if let Some(key) = key {
+            self.computed.insert(key, out);
+        }
+        out
     }
 
     /// Adds a statement that makes arrays, whose lengths along the axes of its space are known.
@@ -310,7 +366,7 @@ impl Elaborator<'_> {
     /// The length of an array along an axis.
     fn length(&mut self, array: Var, axis: usize, span: Span) -> Atom {
         if let Some(known) = self.lengths.get(&(array, axis)) {
-            return *known;
+            return self.earliest(*known);
         }
         let length: Atom = self.emit_scalar(Exp::Length { array, axis }, DType::I64, span).into();
         self.lengths.insert((array, axis), length);

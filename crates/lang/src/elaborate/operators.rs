@@ -370,10 +370,7 @@ impl Elaborator<'_> {
 
     /// Takes the open block away, to go on with it later.
     pub(super) fn suspend_block(&mut self) -> super::OpenBlock {
-        let depth = self.depth();
-        let depths = &self.depths;
-        let outlives = |atom: &Atom| atom.as_var().is_none_or(|var| depths[var.0 as usize] < depth);
-        self.lengths.retain(|(array, _), length| depths[array.0 as usize] < depth && outlives(length));
+        self.forget(self.depth());
         self.blocks.pop().unwrap_or(super::OpenBlock { stmts: Vec::new(), at: EmitAt::Branch })
     }
 

@@ -79,6 +79,11 @@ impl<'a> Elaborator<'a> {
         Some(self.problem(ProblemKind::Language, span, text, advice))
     }
 
+    /// Whether only the condition of a loop is of interest.
+    pub(super) fn follows_condition(&self) -> bool {
+        self.tails.iter().any(|frame| matches!(frame.follow, Follow::Condition))
+    }
+
     fn frame(&self) -> Option<&TailFrame> {
         self.tails.last().filter(|frame| frame.depth == self.calls.len())
     }
@@ -239,7 +244,7 @@ impl<'a> Elaborator<'a> {
         }
         // The next arguments.
         self.open_block(EmitAt::Repeat);
-        let current: Vec<Value> = current.iter().map(|value| self.reentered(value, span)).collect();
+        let current = self.placed(&plan, &current, span);
         let next = self.follow(closure, current.clone(), Follow::Arguments, span);
         let next = self.changing_parts(&plan, &next, span);
         let body = self.close_with(&next);
@@ -247,12 +252,16 @@ impl<'a> Elaborator<'a> {
             return Value::Poison;
         }
         let finals = self.emit_loop(&plan, &arguments, &current, cond, body, span);
+        let finals = self.placed(&plan, &finals, span);
         self.follow(closure, finals, Follow::Value, span)
     }
 
     /// The types of the arguments that change; the others stay what they are.
     fn plan_loop(&mut self, closure: &Rc<Closure>, arguments: &[Value], span: Span) -> Option<LoopPlan> {
-        let mut plan = LoopPlan { types: arguments.iter().map(|argument| self.type_of(argument)).collect() };
+        let mut plan = LoopPlan {
+            types: arguments.iter().map(|argument| self.type_of(argument)).collect(),
+            lengths: arguments.iter().map(|argument| self.lengths_of(argument, span)).collect(),
+        };
         for _ in 0..MAX_TYPE_STEPS {
             let (next, current) = self.tentatively(EmitAt::Repeat, |this| {
                 let current = this.loop_arguments(&plan, arguments, span);
@@ -261,9 +270,13 @@ impl<'a> Elaborator<'a> {
                     Value::Tuple(next) => Some(next.iter().map(|value| this.type_of(value)).collect::<Vec<_>>()),
                     _ => None,
                 };
-                ((next, types), current)
+                let lengths = match &next {
+                    Value::Tuple(next) => next.iter().map(|value| this.lengths_of(value, span)).collect(),
+                    _ => Vec::new(),
+                };
+                ((next, types), (current, lengths))
             });
-            let ((Value::Tuple(values), Some(types)), current) = (next, current) else { return None };
+            let ((Value::Tuple(values), Some(types)), (current, lengths)) = (next, current) else { return None };
             if values.len() != arguments.len() {
                 let text = format!(
                     "'{}' takes {} argument(s); it calls itself with {}",
@@ -274,7 +287,7 @@ impl<'a> Elaborator<'a> {
                 self.type_problem(closure.function.span, text);
                 return None;
             }
-            let mut is_stable = true;
+            let mut is_stable = plan.keep_lengths(&lengths);
             for (at, (value, ty)) in values.iter().zip(types).enumerate() {
                 let Some(known) = plan.types[at].clone() else { continue };
                 if atoms_of(value) == atoms_of(&current[at])
@@ -320,22 +333,58 @@ impl<'a> Elaborator<'a> {
     /// Fresh variables for the arguments that change, in the open block.
     fn loop_arguments(&mut self, plan: &LoopPlan, arguments: &[Value], span: Span) -> Vec<Value> {
         let types = plan.types.clone();
-        types
+        let fresh: Vec<Value> = types
             .iter()
             .zip(arguments)
             .map(|(ty, argument)| ty.as_ref().map_or_else(|| argument.clone(), |ty| self.fresh(ty, span)))
+            .collect();
+        self.placed(plan, &fresh, span)
+    }
+
+    /// Variables of a loop in a block of it: their lengths are those that stay, or found there.
+    fn placed(&mut self, plan: &LoopPlan, values: &[Value], span: Span) -> Vec<Value> {
+        values
+            .iter()
+            .enumerate()
+            .map(|(at, value)| {
+                if plan.types[at].is_none() {
+                    return value.clone();
+                }
+                let lengths = plan.lengths.get(at).cloned().unwrap_or_default();
+                for (array, lengths) in atoms_of(value).into_iter().filter_map(Atom::as_var).zip(lengths) {
+                    for (axis, length) in lengths.into_iter().enumerate() {
+                        if let Some(length) = length {
+                            self.lengths.insert((array, axis), length);
+                        }
+                    }
+                }
+                self.measured(value, span)
+            })
             .collect()
     }
 
-    /// Variables of a loop in another one of its blocks, which finds their lengths itself.
-    fn reentered(&mut self, value: &Value, span: Span) -> Value {
+    /// A value whose sequences have their lengths as they are known here.
+    fn measured(&mut self, value: &Value, span: Span) -> Value {
         match value {
-            Value::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.reentered(part, span)).collect()),
-            Value::Seq(seq) if self.depth_of(seq.length) == self.depth() && seq.length.as_var().is_some() => {
-                self.seq_of(seq.element.clone(), span).into()
-            }
+            Value::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.measured(part, span)).collect()),
+            Value::Seq(seq) => self.seq_of(seq.element.clone(), span).into(),
             other => other.clone(),
         }
+    }
+
+    /// For each scalar and array of a value the lengths of its axes.
+    fn lengths_of(&mut self, value: &Value, span: Span) -> Vec<Vec<Option<Atom>>> {
+        let atoms = atoms_of(value);
+        let one = |this: &mut Self, atom: Atom| -> Vec<Option<Atom>> {
+            let Some(var) = atom.as_var() else { return Vec::new() };
+            let ndim = this.program.var_type(var).ndim;
+            let length = |axis| {
+                let length = this.length(var, axis, span);
+                Some(this.earliest(length))
+            };
+            (0..ndim).map(length).collect()
+        };
+        atoms.into_iter().map(|atom| one(self, atom)).collect()
     }
 
     /// The parts of the next arguments that change, converted.
@@ -373,7 +422,7 @@ impl<'a> Elaborator<'a> {
                 Some(ty) => self.value_of(ty, &mut atoms, span),
                 None => argument.clone(),
             })
-            .collect()
+            .collect::<Vec<_>>()
     }
 
     /// A loop that carries the value, for a condition that is found on the way.
@@ -389,7 +438,9 @@ impl<'a> Elaborator<'a> {
         let mut types = vec![Some(flag_type)];
         types.extend(plan.types.iter().cloned());
         types.push(Some(value_type));
-        let all = LoopPlan { types };
+        let mut lengths = vec![vec![Vec::new()]];
+        lengths.extend(plan.lengths.iter().cloned());
+        let all = LoopPlan { types, lengths };
         let mut first = vec![Value::from(Scalar::python(Number::Bool(true)))];
         first.extend(arguments.iter().cloned());
         first.push(start);
@@ -399,7 +450,7 @@ impl<'a> Elaborator<'a> {
         let Value::Scalar(flag) = current[0] else { return Value::Poison };
         let cond = self.close_block(vec![flag.atom]);
         self.open_block(EmitAt::Repeat);
-        let current: Vec<Value> = current.iter().map(|value| self.reentered(value, span)).collect();
+        let current = self.placed(&all, &current, span);
         let n = arguments.len();
         let now: Vec<Value> = current[1..=n].to_vec();
         let data = |value: &Value| if self.type_of(value).is_some() { value.clone() } else { Value::Poison };
@@ -411,6 +462,7 @@ impl<'a> Elaborator<'a> {
             return Value::Poison;
         }
         let finals = self.emit_loop(&all, &first, &current, cond, body, span);
+        let finals = self.placed(&all, &finals, span);
         finals.last().cloned().unwrap_or(Value::Poison)
     }
 }
@@ -419,6 +471,26 @@ impl<'a> Elaborator<'a> {
 #[derive(Debug)]
 struct LoopPlan {
     types: Vec<Option<Type>>,
+    /// For each argument, array and axis the length, if it is that of the first argument in every round.
+    lengths: Vec<Vec<Vec<Option<Atom>>>>,
+}
+
+impl LoopPlan {
+    /// Keeps the lengths that a round does not change; whether those are all.
+    fn keep_lengths(&mut self, next: &[Vec<Vec<Option<Atom>>>]) -> bool {
+        let mut is_stable = true;
+        for (known, next) in self.lengths.iter_mut().zip(next) {
+            for (known, next) in known.iter_mut().zip(next) {
+                for (axis, length) in known.iter_mut().enumerate() {
+                    if length.is_some() && next.get(axis) != Some(length) {
+                        *length = None;
+                        is_stable = false;
+                    }
+                }
+            }
+        }
+        is_stable
+    }
 }
 
 fn all_of(goes_on: bool, arguments: Vec<Value>, value: Value) -> Value {

@@ -31,8 +31,9 @@ impl Elaborator<'_> {
         let mut lengths: Vec<Atom> = Vec::new();
         let mut names = Vec::new();
         for (seq, name) in seqs {
-            if !lengths.contains(&seq.length) {
-                lengths.push(seq.length);
+            let length = self.earliest(seq.length);
+            if !lengths.contains(&length) {
+                lengths.push(length);
                 names.push(name.clone());
             }
         }
@@ -46,11 +47,15 @@ impl Elaborator<'_> {
         match lengths.as_slice() {
             [] => Atom::index(0),
             [one] => *one,
+            // The next arguments are followed with all checks.
+            [first, ..] if self.follows_condition() => *first,
             _ => {
                 let first = lengths[0];
-                let exp = Exp::Same { lengths, names };
-                let _ = first;
-                self.emit_scalar(exp, DType::I64, span).into()
+                let exp = Exp::Same { lengths: lengths.clone(), names };
+                let checked = self.emit(exp, &[(DType::I64, 0)], span)[0];
+                let depth = self.depths[checked.0 as usize];
+                self.equal.extend(lengths[1..].iter().map(|length| (*length, first, depth)));
+                first
             }
         }
     }
@@ -59,9 +64,10 @@ impl Elaborator<'_> {
     pub(super) fn shortest(&mut self, seqs: &[Seq], span: Span) -> Atom {
         let mut length: Option<Atom> = None;
         for seq in seqs {
+            let own = self.earliest(seq.length);
             length = Some(match length {
-                Some(before) if before != seq.length => self.index_op(Op::Minimum, before, seq.length, span),
-                _ => seq.length,
+                Some(before) if before != own => self.index_op(Op::Minimum, before, own, span),
+                _ => own,
             });
         }
         length.unwrap_or(Atom::index(0))

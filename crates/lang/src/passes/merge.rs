@@ -48,7 +48,10 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
     let first = &stmts[at];
     let mut dependent: HashSet<Var> = first.outs.iter().copied().collect();
     for (other, stmt) in stmts.iter().enumerate().skip(at + 1) {
-        if uses_any(stmt, &dependent) {
+        let own: HashSet<Var> = first.outs.iter().copied().collect();
+        let follows = uses_any(stmt, &own) && reads_at_own_index(&stmt.exp, &own);
+        let others: HashSet<Var> = dependent.difference(&own).copied().collect();
+        if uses_any(stmt, &dependent) && !(follows && !uses_any(stmt, &others) && is_map(&first.exp)) {
             dependent.extend(stmt.outs.iter().copied());
         } else if fits(&first.exp, &stmt.exp)
             && first.outs.len() + stmt.outs.len() <= MAX_VALUES
@@ -58,6 +61,24 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
         }
     }
     None
+}
+
+fn is_map(exp: &Exp) -> bool {
+    matches!(exp, Exp::Gen { space, .. } if !space.is_empty())
+}
+
+/// Whether a map uses arrays only as their elements at its own index, outside of loops.
+fn reads_at_own_index(exp: &Exp, arrays: &HashSet<Var>) -> bool {
+    let Exp::Gen { space, body } = exp else { return false };
+    let own: Vec<Atom> = space.iter().map(|axis| axis.index.into()).collect();
+    body.stmts.iter().all(|stmt| match &stmt.exp {
+        Exp::Read { array, index, .. } if arrays.contains(array) => *index == own,
+        exp => {
+            let mut uses = false;
+            all_operands(exp, &mut |var| uses |= arrays.contains(&var));
+            !uses
+        }
+    })
 }
 
 fn uses_any(stmt: &Stmt, vars: &HashSet<Var>) -> bool {
@@ -104,15 +125,29 @@ fn has_loop(block: &Block) -> bool {
 }
 
 fn join(first: &mut Stmt, second: Stmt) {
-    let renaming: Renaming = first
+    let mut renaming: Renaming = first
         .exp
         .space()
         .iter()
         .zip(second.exp.space())
         .map(|(kept, gone)| (gone.index, Atom::Var(kept.index)))
         .collect();
+    let outs = first.outs.clone();
     match (&mut first.exp, second.exp) {
-        (Exp::Gen { body, .. }, Exp::Gen { body: more, .. }) => append(body, more, &renaming),
+        (Exp::Gen { body, .. }, Exp::Gen { body: mut more, .. }) => {
+            // Elements that the first one computes need not be read.
+            more.stmts.retain(|stmt| match &stmt.exp {
+                Exp::Read { array, .. } => match outs.iter().position(|out| out == array) {
+                    Some(at) => {
+                        renaming.insert(stmt.outs[0], body.results[at]);
+                        false
+                    }
+                    None => true,
+                },
+                _ => true,
+            });
+            append(body, more, &renaming);
+        }
         (Exp::Reduce { body, op, init, .. }, Exp::Reduce { body: more, op: more_op, init: more_init, .. }) => {
             append(body, more, &renaming);
             join_lambdas(op, more_op);

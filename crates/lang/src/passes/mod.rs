@@ -20,7 +20,7 @@ mod merge;
 
 use crate::ir::Program;
 use crate::problem::Problems;
-use crate::simplify::remove_dead_statements;
+use crate::simplify::{remove_dead_statements, simplify_branches};
 
 pub use distribute::distribute;
 pub use lift_scalars::{Place, Places, places};
@@ -31,6 +31,7 @@ type Pass = (&'static str, fn(&mut Program, &mut Problems));
 /// All passes, in order.
 const PASSES: &[Pass] = &[
     ("dead statements", |program, _| remove_dead_statements(program)),
+    ("branches", |program, _| simplify_branches(program)),
     ("check indices", |program, _| check_indices::run(program)),
     ("forward views", |program, _| forward_views::run(program)),
     ("lift scalars", |program, _| lift_scalars::run(program)),
@@ -40,6 +41,7 @@ const PASSES: &[Pass] = &[
     ("dead statements", |program, _| remove_dead_statements(program)),
     ("fuse", |program, _| fuse::run(program)),
     ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("merge", |program, _| merge::run(program)),
     ("merge", |program, _| merge::run(program)),
     ("dead statements", |program, _| remove_dead_statements(program)),
 ];
