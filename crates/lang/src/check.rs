@@ -292,7 +292,13 @@ impl Checker<'_> {
                 Ok(types)
             }
             Exp::Reduce { space, body, op, init, .. } => {
-                let values = self.combination(space, body, op, Some(init), "the reduction")?;
+                let values = self.combination(
+                    space,
+                    body,
+                    op,
+                    Some(init).filter(|init| !init.is_empty()).map(Vec::as_slice),
+                    "the reduction",
+                )?;
                 Ok(values.into_iter().map(|ty| VarType { ndim: space.len() - 1, ..ty }).collect())
             }
             Exp::Scan { space, body, op, prefix, .. } => {

@@ -175,7 +175,8 @@ pub enum Exp {
         body: Block,
         /// From two elements to one: first the values so far, then those of the next element.
         op: Lambda,
-        /// Values before the first one; they may use the indices of the axes that stay.
+        /// Values before the first one; they may use the indices of the axes that stay. None: it begins with the first
+        /// element, of which there is one.
         init: Vec<Atom>,
         /// Whether elements may be combined in any order.
         commutative: bool,

@@ -241,11 +241,11 @@ impl Elaborator<'_> {
                 let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
                     return Value::Poison;
                 };
-                self.reduce(name, first, &seq, &arguments[2], false, span)
+                self.reduce(name, first, &seq, Some(&arguments[2]), false, span)
             }
             "sum" => self.with_seq(name, first, span, |this, seq| {
                 let zero = Scalar::python(Number::Int(0)).into();
-                this.reduce("sum", &Value::Elementwise(Op::Add), &seq, &zero, true, span)
+                this.reduce("sum", &Value::Elementwise(Op::Add), &seq, Some(&zero), true, span)
             }),
             "any" | "all" | "count" => {
                 let kind = name.to_owned();
@@ -485,7 +485,7 @@ impl Elaborator<'_> {
             "all" => (Op::LogicalAnd, Number::Bool(true)),
             _ => (Op::Add, Number::Int(0)),
         };
-        self.reduce(name, &Value::Elementwise(op), &truths, &Scalar::python(first).into(), true, span)
+        self.reduce(name, &Value::Elementwise(op), &truths, Some(&Scalar::python(first).into()), true, span)
     }
 
     /// `min` and `max`, of a sequence or of several numbers.
@@ -493,10 +493,10 @@ impl Elaborator<'_> {
         let comparison = if name == "min" { Comparison::Lt } else { Comparison::Gt };
         if let [value] = arguments {
             let Some(seq) = self.seq_argument(name, "the argument", value, span) else { return Value::Poison };
-            let first = self.first_element(name, &seq, span);
+            self.check_not_empty(name, &seq, span);
             let better = Value::Prelude(if name == "min" { "__first_min" } else { "__first_max" }.into());
             let _ = comparison;
-            return self.reduce(name, &better, &seq, &first, false, span);
+            return self.reduce(name, &better, &seq, None, false, span);
         }
         let mut best = arguments[0].clone();
         for other in &arguments[1..] {
@@ -505,15 +505,13 @@ impl Elaborator<'_> {
         best
     }
 
-    /// The first element of a sequence that must have one.
-    fn first_element(&mut self, name: &str, seq: &Seq, span: Span) -> Value {
+    /// A reduction that begins with the first element needs one.
+    fn check_not_empty(&mut self, name: &str, seq: &Seq, span: Span) {
         let least = self.index_op(Op::Maximum, seq.length, Atom::index(1), span);
         let names = vec![format!("{name}: the sequence is empty; expected at least one element")];
-        let exp = crate::ir::Exp::Same { lengths: vec![seq.length, least], names };
-        let length: Atom = self.emit_scalar(exp, DType::I64, span).into();
-        // The check is made for the index, so that it is not dead.
-        let first = self.index_difference(length, least, span);
-        self.element_at(seq, first, Bounds::Inside, span)
+        if !self.follows_condition() {
+            self.emit(crate::ir::Exp::Same { lengths: vec![seq.length, least], names }, &[(DType::I64, 0)], span);
+        }
     }
 
     /// The second value if it compares so to the first one.
@@ -528,9 +526,9 @@ impl Elaborator<'_> {
         let counted = self.range(Atom::index(0), seq.length, span);
         let Value::Seq(counted) = counted else { return Value::Poison };
         let pairs = Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element.clone()]) };
-        let first = self.first_element(if is_max { "argmax" } else { "argmin" }, &pairs, span);
+        self.check_not_empty(if is_max { "argmax" } else { "argmin" }, &pairs, span);
         let name = if is_max { "__argmax" } else { "__argmin" };
-        self.reduce(&name[2..], &Value::Prelude(name.into()), &pairs, &first, true, span)
+        self.reduce(&name[2..], &Value::Prelude(name.into()), &pairs, None, true, span)
     }
 
     fn scatter_seqs(&mut self, name: &str, source: &Seq, places: &Seq, target: &Seq, span: Span) -> Value {

@@ -401,16 +401,17 @@ impl Elaborator<'_> {
         what: &str,
         function: &Value,
         seq: &Seq,
-        first: &Value,
+        first: Option<&Value>,
         is_commutative: bool,
         span: Span,
     ) -> Value {
-        let Some(of) = self.accumulator_type(what, function, seq, Some(first), span) else { return Value::Poison };
+        let Some(of) = self.accumulator_type(what, function, seq, first, span) else { return Value::Poison };
         let (axis, body) = self.elements_body(seq, &of, span);
         let op = self.combining_lambda(function, &of, span);
-        let first = self.convert(first, &of, span);
         let mut init = Vec::new();
-        first.atoms(&mut init);
+        if let Some(first) = first {
+            self.convert(first, &of, span).atoms(&mut init);
+        }
         let commutative = is_commutative || crate::simplify::is_commutative(&op);
         let leaves = super::arguments_of_type(&of).leaves();
         let outs = self.emit(Exp::Reduce { space: vec![axis], body, op, init, commutative }, &leaves, span);

@@ -2,7 +2,7 @@
 
 use super::numbers::{c_name, c_type};
 use super::writer::{Writer, Written};
-use super::{Emitted, Facts, Kernel};
+use super::{Emitted, Facts, Kernel, OrderedReduction};
 use crate::ir::{Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use rtcg_codegen::array::Op;
@@ -20,22 +20,18 @@ const VALUE: &str = "rtcg_parts";
 /// # Errors
 /// When it cannot be one.
 pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted, Box<Problem>> {
-    let mut writer = Writer::new(program, facts);
+    let writer = Writer::new(program, facts);
     let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
     match &stmt.exp {
         Exp::Gen { space, body } => elementwise(writer, space, body, &dtypes),
         Exp::Reduce { space, body, op, init, commutative } if space.len() == 1 => {
             let neutral = neutral_of(op, &dtypes);
-            let first = if begins_neutral(op, &dtypes, init) { None } else { Some(init.as_slice()) };
+            let begins_anyhow = init.is_empty() || begins_neutral(op, &dtypes, init);
+            let first = if begins_anyhow { None } else { Some(init.as_slice()) };
             let elements = Elements { space: space[0], body, op, first };
             match (commutative, neutral) {
                 (true, Some(neutral)) => elements.reduction(writer, &neutral, &dtypes),
-                (true, None) => {
-                    let firsts: Vec<String> = init.iter().map(|value| writer.atom(*value)).collect();
-                    let neutral = value_of(&firsts);
-                    elements.reduction(writer, &neutral, &dtypes)
-                }
-                (false, _) => elements.ordered_reduction(writer, &dtypes),
+                _ => elements.ordered_reduction(writer, &dtypes),
             }
         }
         Exp::Reduce { space, body, op, init, .. } => row_reduction(writer, space, body, op, init, &stmt.outs),
@@ -247,7 +243,8 @@ pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> 
 
 /// Whether a reduction begins with the neutral element of its operation.
 fn begins_neutral(op: &Lambda, dtypes: &[DType], init: &[crate::ir::Atom]) -> bool {
-    crate::simplify::is_commutative(op)
+    !init.is_empty()
+        && crate::simplify::is_commutative(op)
         && op.body.results.iter().zip(dtypes).zip(init).all(|((result, dtype), first)| {
             let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var());
             let Some(Exp::Prim { op, .. }) = stmt.map(|stmt| &stmt.exp) else { return false };
@@ -374,18 +371,19 @@ impl<'e> Elements<'e> {
         Ok(Emitted { kernel: Kernel::Reduction(snippet), inputs: writer.inputs, fields: (fields, itemsize) })
     }
 
-    /// One that keeps the order of elements: the last result of a scan.
+    /// One that keeps the order of elements.
     fn ordered_reduction(&self, mut writer: Writer<'e>, dtypes: &[DType]) -> Written<Emitted> {
         let mut functions = String::new();
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
-        let n = dtypes.len();
-        let stores: Vec<String> = fields_of("item", n)
-            .iter()
-            .enumerate()
-            .map(|(at, field)| format!("{}[0] = {field};", output_name(at)))
-            .collect();
-        let output = format!("if (i == N - 1) {{ {} }}", stores.join(" "));
-        Ok(finish_scan(writer, dtypes, dtypes, functions, (element, combine), output, None))
+        let (fields, out) = layout(dtypes);
+        let reduction = OrderedReduction {
+            arguments: writer.arguments(),
+            preamble: writer.preamble() + &functions,
+            element,
+            combine,
+        };
+        let kernel = Kernel::OrderedReduction(reduction);
+        Ok(Emitted { kernel, inputs: writer.inputs, fields: (fields, out.itemsize) })
     }
 
     fn scan(&self, mut writer: Writer<'e>, direction: Direction, dtypes: &[DType]) -> Written<Emitted> {

@@ -13,6 +13,7 @@ mod writer;
 pub use kernels::{emit, emit_merge_step, emit_row_reduction, emit_warps};
 
 use crate::ir::{Atom, Var};
+use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::scan::ScanSnippet;
@@ -50,9 +51,93 @@ pub enum Kernel {
     Reduction(ReductionSnippet),
     /// As above, for each index of the axes but the last.
     RowReduction(ReductionSnippet),
+    /// All values in one structure, combined in their order.
+    OrderedReduction(OrderedReduction),
     /// Outputs of one axis, or, for an ordered reduction, of one element.
     Scan(ScanSnippet),
 }
+
+/// A reduction that needs an associative function only. Each warp folds a range of elements: its lanes adjacent ones,
+/// then the lanes' values in their order; what warps find is reduced in the same way.
+#[derive(Debug, Clone)]
+pub struct OrderedReduction {
+    /// Parameters behind those of the kernel.
+    pub arguments: Vec<Argument>,
+    /// What stands before kernels: the structure of values, `rtcg_element` and `rtcg_combined`.
+    pub preamble: String,
+    /// The call that computes element `i`.
+    pub element: String,
+    /// The call that combines `a` and `b`.
+    pub combine: String,
+}
+
+/// Threads of a block of an ordered reduction.
+pub const ORDERED_THREADS: u32 = 256;
+
+impl OrderedReduction {
+    /// The kernel `rtcg_reduce_ordered`: the results' address, the number of elements and that of elements for each warp
+    /// (64 bits each), then the arguments; in the second stage, first the address of the first one's results.
+    pub fn source(&self, is_second_stage: bool) -> String {
+        let mut parameters =
+            String::from("rtcg_parts *rtcg_out, const unsigned long long n, const unsigned long long rtcg_share");
+        if is_second_stage {
+            parameters.push_str(", const rtcg_parts *rtcg_in");
+        }
+        for argument in &self.arguments {
+            parameters.push_str(", ");
+            parameters.push_str(&argument.declarator());
+        }
+        let element = if is_second_stage { "rtcg_in[i]" } else { &self.element };
+        ORDERED_SOURCE
+            .replace("PREAMBLE", &self.preamble)
+            .replace("PARAMETERS", &parameters)
+            .replace("ELEMENT", element)
+            .replace("COMBINE", &self.combine)
+            .replace("THREADS", &ORDERED_THREADS.to_string())
+    }
+}
+
+const ORDERED_SOURCE: &str = "\
+PREAMBLE
+template <class T> __device__ __forceinline__ T rtcg_from_later(const T value, int distance)
+{
+  constexpr int n = (sizeof(T) + 3) / 4;
+  union words { unsigned word[n]; T value; __device__ words() {} } all;
+  all.word[n - 1] = 0;
+  all.value = value;
+  #pragma unroll
+  for (int k = 0; k < n; ++k) all.word[k] = __shfl_down_sync(0xffffffffu, all.word[k], distance);
+  return all.value;
+}
+extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
+{
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned long long warp = ((unsigned long long)blockIdx.x * THREADS + threadIdx.x) / 32;
+  const unsigned long long begin = warp * rtcg_share, end = begin + rtcg_share < n ? begin + rtcg_share : n;
+  auto combine = [&](const rtcg_parts a, const rtcg_parts b) -> rtcg_parts { return COMBINE; };
+  rtcg_parts total;
+  bool has_total = false;
+  for (unsigned long long base = begin; base < end; base += 128) {
+    const unsigned long long first = base + lane * 4;
+    bool has = first < end;
+    rtcg_parts own;
+    if (has) {
+      { const size_t i = first; own = ELEMENT; }
+      #pragma unroll
+      for (int k = 1; k < 4; ++k)
+        if (first + k < end) { const size_t i = first + k; own = combine(own, ELEMENT); }
+    }
+    #pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const rtcg_parts later = rtcg_from_later(own, distance);
+      const bool has_later = __shfl_down_sync(0xffffffffu, (int)has, distance) && lane + distance < 32;
+      if (has_later) own = combine(own, later);
+    }
+    if (lane == 0 && has) { total = has_total ? combine(total, own) : own; has_total = true; }
+  }
+  if (lane == 0 && has_total) rtcg_out[warp] = total;
+}
+";
 
 /// A kernel and its arguments: the outputs, then the inputs.
 #[derive(Debug, Clone)]

@@ -66,12 +66,15 @@ fn float(value: f64, is_single: bool) -> String {
 pub(super) struct Functions {
     names: BTreeMap<String, String>,
     pub(super) text: String,
+    /// Whether expressions divide int64.
+    pub(super) divides: bool,
 }
 
 impl Functions {
     /// An operation of operands that are C expressions.
     pub(super) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
         if let Some(plain) = plain_expression(op, compute, out, operands) {
+            self.divides |= plain.starts_with("rtcg_div64") || plain.starts_with("rtcg_mod64");
             return plain;
         }
         let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
@@ -88,6 +91,26 @@ impl Functions {
         let arguments: Vec<&str> = operands.iter().map(|(text, _)| text.as_str()).collect();
         format!("{}(0, {})", self.names[&key], arguments.join(", "))
     }
+}
+
+/// Divisions of numbers that fit in 32 bits, as most indices do, take a fifth of the time.
+pub(super) const DIVISION_SOURCE: &str = "\
+__device__ __forceinline__ long long rtcg_div64(long long x, long long y)
+{
+  if (((unsigned long long)x | (unsigned long long)y) >> 32 == 0 && y != 0) return (unsigned)x / (unsigned)y;
+  return rt_floordiv<long long>(x, y);
+}
+__device__ __forceinline__ long long rtcg_mod64(long long x, long long y)
+{
+  if (((unsigned long long)x | (unsigned long long)y) >> 32 == 0 && y != 0) return (unsigned)x % (unsigned)y;
+  return rt_remainder<long long>(x, y);
+}
+";
+
+/// The exponent of a literal that is a power of two.
+fn power_of_two(literal: &str) -> Option<u32> {
+    let value: u64 = literal.trim_end_matches(['L', 'U']).parse().ok()?;
+    (value.is_power_of_two() && value < 1 << 31).then(|| value.trailing_zeros())
 }
 
 /// Operations that C has, for operands of the type that is computed in.
@@ -120,6 +143,16 @@ fn plain_expression(op: Op, compute: DType, out: DType, operands: &[(String, DTy
         Op::LessEqual => infix("<="),
         Op::Greater => infix(">"),
         Op::GreaterEqual => infix(">="),
+        Op::FloorDivide | Op::Remainder if compute.is_integer() && power_of_two(&operands[1].0).is_some() => {
+            let shift = power_of_two(&operands[1].0)?;
+            // Of negative numbers, too: shifts round down, and the remainder is that of two's complement.
+            Some(match op {
+                Op::FloorDivide => format!("{} >> {shift}", operands[0].0),
+                _ => format!("{} & {}", operands[0].0, (1_u64 << shift) - 1),
+            })
+        }
+        Op::FloorDivide if compute == DType::I64 => Some(format!("rtcg_div64({}, {})", operands[0].0, operands[1].0)),
+        Op::Remainder if compute == DType::I64 => Some(format!("rtcg_mod64({}, {})", operands[0].0, operands[1].0)),
         Op::BitAnd => infix("&"),
         Op::BitOr => infix("|"),
         Op::BitXor => infix("^"),

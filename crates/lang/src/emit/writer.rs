@@ -75,6 +75,9 @@ impl<'a> Writer<'a> {
         if self.uses_segment {
             text.push_str(SEGMENT_SOURCE);
         }
+        if self.functions.divides {
+            text.push_str(super::numbers::DIVISION_SOURCE);
+        }
         text.push_str(&self.functions.text);
         text
     }
@@ -494,8 +497,12 @@ impl<'a> Writer<'a> {
         init: &[Atom],
     ) -> Written {
         let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
-        let names: Vec<String> =
-            outs.iter().zip(&starts).map(|(var, start)| self.declare_mutable(out, *var, Some(start))).collect();
+        let begins_with_first = init.is_empty();
+        let names: Vec<String> = outs
+            .iter()
+            .enumerate()
+            .map(|(at, var)| self.declare_mutable(out, *var, starts.get(at).map(String::as_str)))
+            .collect();
         let length = self.length_text(axis.length);
         let index = self.declare(axis.index);
         let (first, step) = match self.lanes {
@@ -505,8 +512,16 @@ impl<'a> Writer<'a> {
         self.line(out, &format!("for (long long {index} = {first}; {index} < {length}; {step}) {{"));
         self.indented(|this| {
             let values = this.block(out, body)?;
+            if begins_with_first {
+                this.line(out, &format!("if ({index} == 0) {{"));
+                names.iter().zip(&values).for_each(|(name, value)| this.line(out, &format!("  {name} = {value};")));
+                this.line(out, "} else {");
+            }
             let next = this.combine(out, op, &names, &values)?;
             this.assign_all(out, outs, &names, &next);
+            if begins_with_first {
+                this.line(out, "}");
+            }
             Written::Ok(())
         })?;
         self.line(out, "}");
@@ -634,7 +649,7 @@ fn unsupported(stmt: &Stmt) -> Box<Problem> {
 const CLAMP_SOURCE: &str = "\
 __device__ __forceinline__ long long rtcg_clamp(long long index, long long length, unsigned *flag)
 {
-  if (index >= 0 && index < length) return index;
+  if ((unsigned long long)index < (unsigned long long)length) return index;
   *flag = 1u;
   return index < 0 || length == 0 ? 0 : length - 1;
 }

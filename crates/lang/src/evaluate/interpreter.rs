@@ -169,8 +169,15 @@ impl Interpreter<'_> {
             Exp::Reduce { space, body, op, init, .. } => {
                 let [outer @ .., last] = &space[..] else { return self.refuse("a reduction without axes".into()) };
                 self.for_each_row(outer, None, &stmt.outs, |this| {
-                    let mut values = this.atoms(init);
-                    for element in this.elements(last, body)? {
+                    let mut elements = this.elements(last, body)?.into_iter();
+                    let mut values = match (init.is_empty(), this.atoms(init)) {
+                        (false, values) => values,
+                        (true, _) => match elements.next() {
+                            Some(first) => first,
+                            None => return this.refuse("a reduction of nothing has no first element".into()),
+                        },
+                    };
+                    for element in elements {
                         values = this.lambda(op, values, &element)?;
                     }
                     Ok(values)

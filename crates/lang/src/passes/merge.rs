@@ -112,7 +112,15 @@ fn fits(first: &Exp, second: &Exp) -> bool {
             lengths(first) == lengths(second) && !has_loop(a) && !has_loop(b)
         }
         (Exp::Reduce { commutative: true, body: a, .. }, Exp::Reduce { commutative: true, body: b, .. }) => {
-            lengths(first) == lengths(second) && !has_loop(a) && !has_loop(b)
+            let combines_parts = |exp: &Exp| match exp {
+                Exp::Reduce { op, init, .. } => crate::simplify::is_commutative(op) && !init.is_empty(),
+                _ => false,
+            };
+            lengths(first) == lengths(second)
+                && !has_loop(a)
+                && !has_loop(b)
+                && combines_parts(first)
+                && combines_parts(second)
         }
         _ => false,
     }

@@ -4,10 +4,13 @@ use rtcg_array::GpuArray;
 use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel, ScanKernel};
 use rtcg_codegen::c_declarations::{Argument, CType};
 use rtcg_codegen::pointwise::IndexingMode;
-use rtcg_hal::{DType, Result};
-use rtcg_lang::emit::{Emitted, Facts, Input, Kernel};
+use rtcg_hal::{DType, KernelSpec, Result};
+use rtcg_lang::emit::{Emitted, Facts, Input, Kernel, OrderedReduction};
 use rtcg_lang::ir::{Atom, Var};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a statement's kernel depends on besides the statement: for each array whether it has the lengths of the space,
 /// for each scalar whether it is on the device, and whether indices fit in 32 bits.
@@ -16,6 +19,44 @@ pub(super) struct KernelKey {
     pub(super) stmt: usize,
     pub(super) form: Form,
     pub(super) facts: Vec<bool>,
+}
+
+/// A stage of an ordered reduction, known by its number.
+#[derive(Debug, Clone)]
+pub(super) struct OrderedStage {
+    number: u64,
+    source: Arc<str>,
+}
+
+impl OrderedStage {
+    fn new(reduction: &OrderedReduction, is_second: bool) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), source: reduction.source(is_second).into() }
+    }
+}
+
+impl PartialEq for OrderedStage {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for OrderedStage {}
+
+impl std::hash::Hash for OrderedStage {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+impl KernelSpec for OrderedStage {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "rtcg_reduce_ordered".into()
+    }
+
+    fn source(&self) -> String {
+        self.source.to_string()
+    }
 }
 
 /// How a statement is a kernel.
@@ -63,6 +104,8 @@ pub(super) enum AnyKernel {
     Ranged(ElementwiseKernel),
     Reduction(ReductionKernel),
     RowReduction(ReductionKernel),
+    /// The stages of an ordered reduction.
+    Ordered([OrderedStage; 2]),
     Scan(ScanKernel),
 }
 
@@ -75,6 +118,9 @@ impl ReadyKernel {
         let kernel = match emitted.kernel {
             Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
             Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
+            Kernel::OrderedReduction(reduction) => {
+                AnyKernel::Ordered([false, true].map(|is_second| OrderedStage::new(&reduction, is_second)))
+            }
             Kernel::RowReduction(snippet) => AnyKernel::RowReduction(ReductionKernel::new(snippet, settings)?),
             Kernel::Reduction(mut snippet) => {
                 snippet.arguments.insert(0, Argument::const_vector_arg(CType::from(DType::U8), SPACE_NAME));
@@ -115,6 +161,7 @@ pub(super) fn source(emitted: &Emitted) -> String {
             let threads = rtcg_codegen::reduction::REDUCE_THREADS;
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }
+        Kernel::OrderedReduction(reduction) => reduction.source(false),
         Kernel::Scan(snippet) => ScanKernel::new(snippet.clone(), CompileSettings::default())
             .map(|kernel| kernel.source())
             .unwrap_or_default(),

@@ -3,13 +3,13 @@
 #![expect(unsafe_code, reason = "launches kernels whose snippets the compiler made: they stay inside of their arrays")]
 
 use super::compiled::{Compiled, address};
-use super::kernels::{AnyKernel, Form, KernelKey, ReadyKernel, RunFacts};
+use super::kernels::{AnyKernel, Form, KernelKey, OrderedStage, ReadyKernel, RunFacts};
 use super::nest::{NestForm, NestProblem};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange};
 use rtcg_array::{GpuArray, Index, Order};
-use rtcg_hal::{ArrayContext, ArrayError, DType, Result};
-use rtcg_lang::emit::{Input, emit, emit_row_reduction, emit_warps};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
+use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::Problem;
@@ -407,7 +407,7 @@ impl Run<'_> {
                 // SAFETY: as above.
                 unsafe { kernel.launch(self.ctx, &args, Some(n))? };
             }
-            AnyKernel::Reduction(_) | AnyKernel::RowReduction(_) => {}
+            AnyKernel::Reduction(_) | AnyKernel::RowReduction(_) | AnyKernel::Ordered(_) => {}
         }
         Ok(())
     }
@@ -422,6 +422,12 @@ impl Run<'_> {
             return Ok(());
         }
         let ready = self.ready(stmt, &[n])?;
+        if let AnyKernel::Ordered(stages) = &ready.kernel {
+            let out = self.reduce_in_order(&ready, stages, n)?;
+            let parts = ready.parts_of(out)?;
+            self.set_arrays(stmt, parts);
+            return Ok(());
+        }
         let AnyKernel::Reduction(kernel) = &ready.kernel else {
             let outs = self.outputs(stmt, &[])?;
             self.launch(&ready, &outs, &[], n)?;
@@ -441,6 +447,58 @@ impl Run<'_> {
         unsafe { kernel.launch(self.ctx, &args, &ArrayView::from(&out))? };
         let parts = ready.parts_of(out)?;
         self.set_arrays(stmt, parts);
+        Ok(())
+    }
+
+    /// Folds elements in their order, by a kernel of many warps and one of one warp.
+    fn reduce_in_order(&self, ready: &ReadyKernel, stages: &[OrderedStage; 2], n: usize) -> Ran<GpuArray> {
+        // A warp takes 128 elements at a time.
+        const STEP: usize = 128;
+        let per_block = ORDERED_THREADS as usize / WARP;
+        let most = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, 256) * per_block;
+        let share = n.div_ceil(STEP).div_ceil(most) * STEP;
+        let n_warps = n.div_ceil(share);
+        let inputs = self.inputs(&ready.inputs)?;
+        let partial = self.empty(&[n_warps], ready.out_dtype())?;
+        self.launch_stage(&stages[0], &partial, None, [n, share], &inputs, ready)?;
+        if n_warps == 1 {
+            return Ok(partial.index(&[Index::At(0)])?);
+        }
+        let out = self.empty(&[], ready.out_dtype())?;
+        self.launch_stage(&stages[1], &out, Some(&partial), [n_warps, n_warps], &inputs, ready)?;
+        Ok(out)
+    }
+
+    fn launch_stage(
+        &self,
+        stage: &OrderedStage,
+        out: &GpuArray,
+        from: Option<&GpuArray>,
+        [n, share]: [usize; 2],
+        inputs: &[OwnedArg],
+        ready: &ReadyKernel,
+    ) -> Ran {
+        let mut args = LaunchArgs::new();
+        args.push_address(used_address(out)?, 0);
+        args.push_u64(n as u64);
+        args.push_u64(share as u64);
+        if let Some(from) = from {
+            args.push_address(used_address(from)?, 0);
+        }
+        for (arg, input) in inputs.iter().zip(&ready.inputs) {
+            match arg {
+                OwnedArg::Array(array) => args.push_address(used_address(array)?, 0),
+                OwnedArg::Flag(address) => args.push_address(*address, 0),
+                OwnedArg::Bytes(bytes) => {
+                    let dtype = |var: &Var| self.compiled.program.var_type(*var).dtype;
+                    let is_complex = matches!(input, Input::Host(var) if dtype(var).is_complex());
+                    args.push(bytes, if is_complex { bytes.len() / 2 } else { bytes.len() });
+                }
+            }
+        }
+        let kernel = self.ctx.compiled_kernel(stage)?;
+        let blocks = n.div_ceil(share).div_ceil(ORDERED_THREADS as usize / WARP) as u32;
+        self.ctx.queue().launch(&kernel, [blocks, 1, 1], [ORDERED_THREADS, 1, 1], 0, args.view())?;
         Ok(())
     }
 
@@ -520,6 +578,12 @@ impl Run<'_> {
 
 /// Indices of a kernel for each element whose reductions a warp shares.
 const WARP: usize = 32;
+
+/// The address of an array that work in the current queue is about to use.
+fn used_address(array: &GpuArray) -> Result<u64> {
+    array.buffer().map_or(Ok(0), |buffer| buffer.address_recording_use())?;
+    Ok(array.first_element_address())
+}
 
 /// The axis of the first reduction in a body.
 pub(super) fn inner_reduction(block: &Block) -> Option<Axis> {
