@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `span.rs` | places in the user's source |
 //! | `surface.rs` | the syntax tree that front ends hand over |
+//! | `builder.rs` | programs written in Rust |
 //! | `arguments.rs` | the types of arguments and results |
 //! | `problem.rs` | what is wrong with a program, and the report of it |
 //! | `elaborate/` | from the syntax tree to the core language |
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod builder;
 pub mod check;
 pub mod elaborate;
 pub mod emit;

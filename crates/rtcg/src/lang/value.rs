@@ -1,9 +1,10 @@
 //! Values of programs at run time.
 
 use rtcg_array::GpuArray;
-use rtcg_hal::{ArrayError, DType, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Result};
 use rtcg_lang::evaluate::HostValue;
 use rtcg_lang::ir::Number;
+use std::sync::Arc;
 
 /// A number on the host, or an array on the device; a number on the device is an array without axes.
 #[derive(Debug, Clone)]
@@ -29,6 +30,21 @@ impl Value {
                 let number = value.and_then(|value| value.elements().first().copied());
                 let number = number.ok_or_else(|| ArrayError::type_error(format!("{} is no number", array.dtype())))?;
                 Ok((number, array.dtype()))
+            }
+        }
+    }
+
+    /// The value as an array.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn into_array(self, ctx: &Arc<ArrayContext>) -> Result<GpuArray> {
+        match self {
+            Value::Array(array) => Ok(array),
+            Value::Host(number, dtype) => {
+                let array = GpuArray::empty(ctx, &[], dtype, rtcg_array::Order::C)?;
+                array.write(&bytes_of(number, dtype), rtcg_array::Order::C)?;
+                Ok(array)
             }
         }
     }
