@@ -12,12 +12,26 @@ pub(super) fn run(program: &mut Program) {
     in_block(&mut program.body);
 }
 
+/// Reductions inside of elements that run over one axis read what they share once, too.
+fn in_elements(block: &mut Block) {
+    for stmt in &mut block.stmts {
+        stmt.exp.blocks_mut().into_iter().for_each(in_elements);
+    }
+    merge_all(block);
+}
+
 fn in_block(block: &mut Block) {
     for stmt in &mut block.stmts {
-        if matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. }) {
-            stmt.exp.blocks_mut().into_iter().for_each(in_block);
-        }
+        let inner: fn(&mut Block) = match stmt.exp {
+            Exp::If { .. } | Exp::Loop { .. } => in_block,
+            _ => in_elements,
+        };
+        stmt.exp.blocks_mut().into_iter().for_each(inner);
     }
+    merge_all(block);
+}
+
+fn merge_all(block: &mut Block) {
     let mut at = 0;
     while at < block.stmts.len() {
         while let Some(other) = partner(&block.stmts, at) {

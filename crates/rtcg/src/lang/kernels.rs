@@ -7,6 +7,7 @@ use rtcg_codegen::pointwise::IndexingMode;
 use rtcg_hal::{DType, KernelSpec, Result};
 use rtcg_lang::emit::{Emitted, Facts, Input, Kernel, OrderedReduction};
 use rtcg_lang::ir::{Atom, Var};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct KernelKey {
     pub(super) stmt: usize,
     pub(super) form: Form,
-    pub(super) facts: Vec<bool>,
+    pub(super) facts: SmallVec<[u64; 2]>,
 }
 
 /// A stage of an ordered reduction, known by its number.

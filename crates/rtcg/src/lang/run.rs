@@ -13,6 +13,7 @@ use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_war
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::Problem;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Why a run failed.
@@ -218,37 +219,36 @@ impl Run<'_> {
 
     /// The kernel of a statement in a form; `None` if it has none.
     fn ready_as(&self, stmt: &Stmt, lengths: &[usize], form: Form) -> Ran<Option<Arc<ReadyKernel>>> {
-        let key = address(stmt);
-        let mut facts = RunFacts {
-            is_small: u32::try_from(lengths.iter().product::<usize>()).is_ok_and(|n| n < u32::MAX / 2),
-            ..RunFacts::default()
+        let (place, n) = (address(stmt), lengths.iter().product::<usize>());
+        let is_small = u32::try_from(n).is_ok_and(|n| n < u32::MAX / 2);
+        let mut bits: SmallVec<[u64; 2]> = SmallVec::new();
+        let mut n_bits = 0;
+        let mut push = |bit: bool| {
+            if n_bits % 64 == 0 {
+                bits.push(0);
+            }
+            bits[n_bits / 64] |= u64::from(bit) << (n_bits % 64);
+            n_bits += 1;
         };
-        let mut bits = vec![facts.is_small];
-        if let Some(uses) = self.compiled.uses.get(&key) {
-            for var in &uses.arrays {
-                // What a body binds has no value here.
-                let is_flat = match &self.values[var.0 as usize] {
-                    Some(Value::Array(array)) => has_lengths(array, lengths),
-                    _ => false,
-                };
-                bits.push(is_flat);
-                if is_flat {
-                    facts.flat.insert(*var);
-                }
-            }
-            for var in &uses.scalars {
-                let is_on_device = matches!(self.values[var.0 as usize], Some(Value::Array(_)));
-                bits.push(is_on_device);
-                if is_on_device {
-                    facts.on_device.insert(*var);
-                }
-            }
-        }
-        let key = KernelKey { stmt: key, form, facts: bits };
+        push(is_small);
+        let uses = self.compiled.uses.get(&place);
+        let arrays = uses.map_or(&[][..], |uses| &uses.arrays);
+        let scalars = uses.map_or(&[][..], |uses| &uses.scalars);
+        // What a body binds has no value here.
+        let is_flat = |var: &Var| matches!(&self.values[var.0 as usize], Some(Value::Array(array)) if has_lengths(array, lengths));
+        let is_on_device = |var: &Var| matches!(self.values[var.0 as usize], Some(Value::Array(_)));
+        arrays.iter().for_each(|var| push(is_flat(var)));
+        scalars.iter().for_each(|var| push(is_on_device(var)));
+        let key = KernelKey { stmt: place, form, facts: bits };
         let mut kernels = self.compiled.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = kernels.get(&key) {
             return Ok(Some(known.clone()));
         }
+        let facts = RunFacts {
+            flat: arrays.iter().copied().filter(is_flat).collect(),
+            on_device: scalars.iter().copied().filter(is_on_device).collect(),
+            is_small,
+        };
         let program = &self.compiled.program;
         let emitted = match form {
             Form::Plain => emit(program, stmt, &facts).map(Some),
