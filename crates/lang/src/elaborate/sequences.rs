@@ -9,6 +9,9 @@ use crate::span::Span;
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
 
+/// Computes from an index whether an element is kept, and the element.
+pub(super) type KeptElement<'b, E> = &'b mut dyn FnMut(&mut E, Atom) -> Option<(Scalar, Value)>;
+
 /// The most rounds in which the types of an accumulator settle.
 const MAX_TYPE_STEPS: usize = 6;
 
@@ -451,12 +454,7 @@ impl Elaborator<'_> {
     }
 
     /// The elements for which `keep` holds; `body` gives both.
-    pub(super) fn filter_with(
-        &mut self,
-        length: Atom,
-        span: Span,
-        body: &mut dyn FnMut(&mut Self, Atom) -> Option<(Scalar, Value)>,
-    ) -> Value {
+    pub(super) fn filter_with(&mut self, length: Atom, span: Span, body: KeptElement<'_, Self>) -> Value {
         self.open_block(EmitAt::Element);
         let index = self.new_index();
         let found = body(self, index.into());

@@ -80,8 +80,7 @@ fn flatten(
     span: Span,
     problems: &mut Problems,
 ) {
-    loop {
-        let Some(value) = body.results[0].as_var() else { break };
+    while let Some(value) = body.results[0].as_var() {
         let ndim = program.var_type(value).ndim;
         if ndim == 0 {
             break;
