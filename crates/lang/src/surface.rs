@@ -1,6 +1,6 @@
 //! The syntax tree that front ends hand over: the subset of Python that programs are written in, and what is refused.
 //!
-//! Names are resolved by the front end: a name of the program's own stays a [`Expr::Name`]; what the program takes from
+//! Names are resolved by the front end: a name of the program's own stays a [`ExprKind::Name`]; what the program takes from
 //! outside (other functions, the prelude, constants) is in [`Function::outside`].
 
 use crate::ir::Number;

@@ -201,10 +201,10 @@ impl<'a> Arguments<'a> {
         let kind: String = list.get_item(0)?.extract()?;
         let rest = list.iter().skip(1);
         if kind == "ragged" {
-            let mut parts = rest.map(|part| Ok::<_, PyErr>(part));
-            let offsets = parts.next().transpose()?.ok_or_else(|| PyTypeError::new_err("offsets are missing"))?;
+            let mut parts = rest;
+            let offsets = parts.next().ok_or_else(|| PyTypeError::new_err("offsets are missing"))?;
             self.one(py, ctx, &offsets, at)?;
-            let values = parts.next().transpose()?.ok_or_else(|| PyTypeError::new_err("values are missing"))?;
+            let values = parts.next().ok_or_else(|| PyTypeError::new_err("values are missing"))?;
             return Ok(ArgType::Ragged(Box::new(self.converted(py, ctx, &values, at)?)));
         }
         let parts = rest.map(|part| self.converted(py, ctx, &part, at)).collect::<PyResult<_>>()?;
