@@ -27,6 +27,10 @@ pub enum ArgType {
     Zip(Vec<ArgType>),
     /// A sequence of sequences of any lengths: offsets (int64), then the values of all.
     Ragged(Box<ArgType>),
+    /// A function, known when the program is compiled: one of [`Source::arguments`].
+    ///
+    /// [`Source::arguments`]: crate::surface::Source::arguments
+    Function(usize),
 }
 
 /// What a program returns.
@@ -49,6 +53,7 @@ impl ArgType {
                 all.push((DType::I64, 1));
                 values.put_leaves(all);
             }
+            ArgType::Function(_) => {}
         }
     }
 }

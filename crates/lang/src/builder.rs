@@ -56,7 +56,7 @@ pub fn program<const N: usize>(name: &str, body: impl FnOnce([Term; N]) -> Term)
     let mut names = Vec::new();
     prelude_names(&function.body, &mut names);
     function.outside = names.into_iter().map(|name| (name.clone(), Outside::Prelude(name))).collect();
-    Source { functions: vec![Arc::new(function)], files: Files::default() }
+    Source { functions: vec![Arc::new(function)], files: Files::default(), arguments: Vec::new() }
 }
 
 /// A program that calls itself: `body` is given the function, to be called as the last thing that it does.

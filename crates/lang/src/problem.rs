@@ -52,6 +52,12 @@ impl Problems {
         self.found.push(problem);
     }
 
+    /// Whether one of them is in a range of lines.
+    pub fn has_within(&self, around: Span) -> bool {
+        let lines = around.line..=around.end_line;
+        self.found.iter().any(|problem| problem.span.file == around.file && lines.contains(&problem.span.line))
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
@@ -83,7 +89,7 @@ impl Problems {
                 put_place(&mut text, files, *span, what);
             }
             if !problem.advice.is_empty() {
-                let _ = write!(text, "\n  {}", problem.advice);
+                let _ = write!(text, "\n  help: {}", problem.advice);
             }
         }
         if self.n_left_out > 0 {
@@ -135,7 +141,7 @@ mod tests {
         problems.add(problem);
         assert_eq!(
             problems.report(&files),
-            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  write e"
+            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  help: write e"
                 .replace("                ^^^^", &format!("    {}^^^^", " ".repeat(12)))
         );
     }

@@ -1,15 +1,14 @@
 //! What blocks need: dead statements, and what statements do.
 
-use crate::ir::{Atom, Block, Exp, Lambda, Program, Var};
+use crate::ir::{Atom, Block, Bounds, Exp, Lambda, Program, Var};
 use rtcg_codegen::array::Op;
 use std::collections::HashSet;
 
-/// The variables that a block's results need, found from the end.
-fn needed(block: &Block, wanted: &HashSet<Var>) -> HashSet<Var> {
-    let mut live = wanted.clone();
-    live.extend(block.results.iter().filter_map(|atom| atom.as_var()));
+/// The variables that a block's results and statements that stay anyway need, found from the end.
+fn needed(block: &Block, stays: fn(&Exp) -> bool) -> HashSet<Var> {
+    let mut live: HashSet<Var> = block.results.iter().filter_map(|atom| atom.as_var()).collect();
     for stmt in block.stmts.iter().rev() {
-        if is_check(stmt) || stmt.outs.iter().any(|out| live.contains(out)) {
+        if stays(&stmt.exp) || stmt.outs.iter().any(|out| live.contains(out)) {
             all_operands(&stmt.exp, &mut |var| {
                 live.insert(var);
             });
@@ -31,11 +30,6 @@ pub fn all_operands(exp: &Exp, see: &mut dyn FnMut(Var)) {
             all_operands(&stmt.exp, see);
         }
     }
-}
-
-/// Whether a statement is there for what it finds.
-fn is_check(stmt: &crate::ir::Stmt) -> bool {
-    matches!(stmt.exp, Exp::Same { .. })
 }
 
 /// Replaces branches that compute nothing by choices of what is there.
@@ -87,15 +81,34 @@ fn simplify_in(program: &mut Program, block: &mut Block) {
     block.results = results.results;
 }
 
-/// Removes statements that nothing needs, everywhere.
+/// Removes statements that nothing needs, everywhere, but checks that the host makes.
 pub fn remove_dead_statements(program: &mut Program) {
-    remove_dead(&mut program.body);
+    remove_dead_of_host(&mut program.body);
 }
 
-/// Removes them from a block.
-pub(crate) fn remove_dead(block: &mut Block) {
-    let live = needed(block, &HashSet::new());
-    block.stmts.retain(|stmt| is_check(stmt) || stmt.outs.iter().any(|out| live.contains(out)));
+/// Removes them from a block that the host runs: lengths and indices are checked there even if no value needs it.
+pub(crate) fn remove_dead_of_host(block: &mut Block) {
+    let checks: fn(&Exp) -> bool = |exp| {
+        matches!(
+            exp,
+            Exp::Same { .. }
+                | Exp::Clamp { .. }
+                | Exp::Read { bounds: Bounds::Checked, .. }
+                | Exp::Row { bounds: Bounds::Checked, .. }
+        )
+    };
+    let live = needed(block, checks);
+    block.stmts.retain(|stmt| checks(&stmt.exp) || stmt.outs.iter().any(|out| live.contains(out)));
+    remove_dead_results(block, &live);
+    for stmt in &mut block.stmts {
+        let is_of_host = matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. });
+        let remove = if is_of_host { remove_dead_of_host } else { remove_dead };
+        stmt.exp.blocks_mut().into_iter().for_each(remove);
+    }
+}
+
+/// Removes the results of maps that nothing needs.
+fn remove_dead_results(block: &mut Block, live: &HashSet<Var>) {
     for stmt in &mut block.stmts {
         if let Exp::Gen { body, .. } = &mut stmt.exp
             && stmt.outs.len() == body.results.len()
@@ -106,13 +119,27 @@ pub(crate) fn remove_dead(block: &mut Block) {
             let mut keep = lives.iter();
             body.results.retain(|_| keep.next().copied().unwrap_or(true));
         }
+    }
+}
+
+/// Whether an expression is there for what it finds.
+fn is_same(exp: &Exp) -> bool {
+    matches!(exp, Exp::Same { .. })
+}
+
+/// Removes them from a block of a kernel, with checks of indices whose value nothing needs.
+pub(crate) fn remove_dead(block: &mut Block) {
+    let live = needed(block, is_same);
+    block.stmts.retain(|stmt| is_same(&stmt.exp) || stmt.outs.iter().any(|out| live.contains(out)));
+    remove_dead_results(block, &live);
+    for stmt in &mut block.stmts {
         stmt.exp.blocks_mut().into_iter().for_each(remove_dead);
     }
 }
 
 /// Whether the results of a block need an operation over a sequence, or a loop.
 pub(crate) fn needs_work_on_arrays(block: &Block) -> bool {
-    let live = needed(block, &HashSet::new());
+    let live = needed(block, is_same);
     block.stmts.iter().filter(|stmt| stmt.outs.iter().any(|out| live.contains(out))).any(|stmt| {
         matches!(
             stmt.exp,

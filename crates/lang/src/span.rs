@@ -45,4 +45,11 @@ impl Files {
         let file = self.0.get(file as usize)?;
         file.lines.get(line.checked_sub(file.first_line)? as usize).map(String::as_str)
     }
+
+    /// The text of a range in one line.
+    pub fn text(&self, span: Span) -> Option<String> {
+        let line = self.line(span.file, span.line).filter(|_| span.end_line == span.line)?;
+        let n = span.end_column.checked_sub(span.column)?;
+        Some(line.chars().skip(span.column as usize).take(n as usize).collect())
+    }
 }

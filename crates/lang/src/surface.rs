@@ -59,6 +59,10 @@ pub struct Source {
     pub functions: Vec<Arc<Function>>,
     /// Their files.
     pub files: Files,
+    /// What the functions are that the program is given as arguments; [`ArgType::Function`] has an index.
+    ///
+    /// [`ArgType::Function`]: crate::arguments::ArgType::Function
+    pub arguments: Vec<Outside>,
 }
 
 /// What a value is bound to.

@@ -24,6 +24,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_CHECK", "kernels run unchecked"),
     ("RTCG_FAULTS", "a fault on the virtual GPU ends its context, and the program may go on with another"),
     ("RTCG_SCHEDULE", "threads of the virtual GPU run in its normal order"),
+    ("RTCG_TRACEBACK", "errors of `@cu` programs leave out the frames of rtcg"),
     ("RTCG_TRACE", "driver calls are not traced"),
     ("RTCG_EXPORT_WAITS", "consumers of exported arrays wait for the stream that they are told"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),

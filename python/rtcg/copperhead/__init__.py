@@ -29,6 +29,7 @@ import numpy as _np
 
 from rtcg._messages import shown as _shown
 from rtcg.copperhead import _prelude
+from rtcg.copperhead._errors import UntranslatableError as UntranslatableError
 from rtcg.copperhead._function import CuFunction as CuFunction, cu as cu
 from rtcg.copperhead._places import DevicePlace as _DevicePlace, Place as Place, as_place as _as_place, places as places
 from rtcg.copperhead._prelude import *  # noqa: F403
@@ -39,7 +40,18 @@ from rtcg.copperhead._values import (
     to_result as _to_result,
 )
 
-__all__ = [*_prelude.__all__, "CuFunction", "Place", "cu", "cuarray", "force", "places", "ragged", "to_numpy"]
+__all__ = [
+    *_prelude.__all__,
+    "CuFunction",
+    "Place",
+    "UntranslatableError",
+    "cu",
+    "cuarray",
+    "force",
+    "places",
+    "ragged",
+    "to_numpy",
+]
 
 
 def to_numpy(x: Any) -> Any:

@@ -66,7 +66,7 @@ def argument(name: str, value: Any) -> Any:
             return ["zip", *(argument(name, value[field]) for field in dtype.names)]
         return device_arrays.asarray(value) if hasattr(value, "dtype") else device_arrays.from_dlpack(value)
     if callable(value):
-        raise TypeError(f"{name} is {shown(value)}; a function can be an argument at places.here only")
+        return ["function", value]
     raise TypeError(f"{name} is {shown(value)}; expected a number, an array, a list, a tuple or a function")
 
 

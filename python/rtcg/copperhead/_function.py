@@ -16,6 +16,7 @@ import numpy as np
 
 from rtcg._messages import shown
 from rtcg.copperhead import _compiled, _prelude
+from rtcg.copperhead._errors import hide_frames
 from rtcg.copperhead._places import DevicePlace, Place, as_place, places
 from rtcg.copperhead._ragged import ragged
 from rtcg.copperhead._values import from_argument, to_result
@@ -99,15 +100,23 @@ class CuFunction:
             If an element is read or written that a sequence does not have.
         ValueError
             If the lengths of sequences differ that have to be equal, or there is no such place.
+        UntranslatableError
+            If the function has what programs do not have, at a device; a kind of `TypeError`. Its text has each
+            problem with the place in the source. Tracebacks of all errors end with the call, or with the program's
+            frames at `places.here`; ``RTCG_TRACEBACK=full`` shows the frames between them.
         """
         if _running.functions is not None:
             return _running.plain(self)(*args, **kwargs)
-        place = places.default_place if target_place is None else as_place("target_place", target_place)
-        if kwargs or len(args) != self._n_parameters:
-            args = self._bind(args, kwargs)
-        if verbose:
-            return self._call_verbosely(args, place)
-        return _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+        try:
+            place = places.default_place if target_place is None else as_place("target_place", target_place)
+            if kwargs or len(args) != self._n_parameters:
+                args = self._bind(args, kwargs)
+            if verbose:
+                return self._call_verbosely(args, place)
+            return _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def _call_verbosely(self, args: tuple[Any, ...], place: Place) -> Any:
         begun = time.perf_counter()
@@ -131,15 +140,16 @@ class CuFunction:
     def source(self, *args: Any, target_place: Place | None = None) -> str:
         """The CUDA C++ of the kernels that a call with these arguments compiles, in their plainest form.
 
-        Raises what a call raises for arguments and programs that do not fit; `ValueError` at `places.here`, which has no
-        kernels. Does not run the program.
+        Raises what a call raises for arguments and programs that do not fit; `ValueError` at `places.here`, which has
+        no kernels. Does not run the program.
         """
         sources: list[str] = self._compiled_for(args, target_place, "sources")
         return "\n\n".join(sources)
 
     def plan(self, *args: Any, target_place: Place | None = None) -> str:
-        """What a call with these arguments will do, as text: each kernel with the line that it comes from, what it reads
-        and writes, and why anything is stored. Raises what `source` raises.
+        """What a call with these arguments will do, as text: each kernel with the line that it comes from.
+
+        It says what each one reads and writes, and why anything is stored. Raises what `source` raises.
         """
         text: str = self._compiled_for(args, target_place, "plan")
         return text

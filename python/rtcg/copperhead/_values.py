@@ -97,7 +97,7 @@ def adapted(value: Any, sample: Any) -> Any:
     """A weak number, or those in a tuple, in the type that it has together with a sample of what it joins."""
     if isinstance(value, tuple) and isinstance(sample, tuple) and len(value) == len(sample):
         return tuple(map(adapted, value, sample))
-    if type(value) in WEAK_TYPES and isinstance(sample, np.generic):
+    if type(value) in WEAK_TYPES and isinstance(sample, (np.generic, *WEAK_TYPES)):
         return common_type({type(value), type(sample)})(value)
     return value
 

@@ -4,28 +4,45 @@ use super::value::{Closure, Env, Scalar, Value};
 use super::{Call, Elaborator, MAX_CALL_DEPTH};
 use crate::problem::ProblemKind;
 use crate::span::Span;
-use crate::surface::{Expr, ExprKind};
+use crate::surface::{Expr, ExprKind, Stmt};
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
 use std::rc::Rc;
 
 impl Elaborator<'_> {
     pub(super) fn call(&mut self, function: &Expr, arguments: &[Expr], env: &Env, span: Span) -> Value {
-        let callee = self.expression(function, env);
-        let arguments: Vec<Value> = arguments.iter().map(|argument| self.expression(argument, env)).collect();
-        if let (Value::Unusable { what, advice }, ExprKind::Name(name)) = (&callee, &function.kind) {
-            let text = format!("'{name}' is {what}, which a @cu function cannot call");
-            let advice = match super::prelude::nearest(name, std::iter::empty()) {
-                Some(near) if advice.is_empty() => format!("The nearest function of the prelude is '{near}'."),
-                _ => advice.to_string(),
-            };
-            return self.problem(ProblemKind::Language, function.span, text, advice);
+        if let ExprKind::Attribute(of, name) = &function.kind
+            && let Some(found) = self.method(of, name, arguments, env, function.span)
+        {
+            return found;
         }
-        self.apply(&callee, arguments, span)
+        let callee = self.expression(function, env);
+        let spans: Vec<Span> = arguments.iter().map(|argument| argument.span).collect();
+        // These take the parts of a list as they are.
+        let takes_lists = matches!(&callee, Value::Prelude(name) if matches!(&**name, "join" | "update"));
+        let one = |argument: &Expr| match &argument.kind {
+            ExprKind::List(parts) if takes_lists => {
+                Value::Tuple(parts.iter().map(|part| self.expression(part, env)).collect())
+            }
+            _ => self.expression(argument, env),
+        };
+        let arguments: Vec<Value> = arguments.iter().map(one).collect();
+        if let Value::Seq(_) = callee {
+            let text = format!("{} is called; expected a function", self.describe(&callee));
+            let name = self.names_of(function.span).0;
+            let index = spans.first().and_then(|span| self.text_of(*span)).unwrap_or_else(|| "i".into());
+            return self.problem(ProblemKind::Type, span, text, format!("write `{name}[{index}]` to read an element"));
+        }
+        self.apply_at(&callee, arguments, &spans, span)
     }
 
     /// Calls a function with values.
     pub(super) fn apply(&mut self, callee: &Value, arguments: Vec<Value>, span: Span) -> Value {
+        self.apply_at(callee, arguments, &[], span)
+    }
+
+    /// Calls a function with values that stand at these places; they are `span` where there is none.
+    fn apply_at(&mut self, callee: &Value, arguments: Vec<Value>, spans: &[Span], span: Span) -> Value {
         match callee {
             Value::Poison => Value::Poison,
             Value::Closure(closure) => {
@@ -34,13 +51,9 @@ impl Elaborator<'_> {
                 }
                 self.apply_closure(closure, arguments, span)
             }
-            Value::Prelude(name) => self.apply_prelude(&name.clone(), arguments, span),
-            Value::Elementwise(op) => self.apply_elementwise(*op, &arguments, span),
-            Value::DType(dtype) => self.apply_cast(*dtype, &arguments, span),
-            Value::Unusable { what, advice } => {
-                let text = format!("a @cu function cannot call {what}");
-                self.problem(ProblemKind::Language, span, text, advice.to_string())
-            }
+            Value::Prelude(name) => self.apply_prelude(&name.clone(), arguments, spans, span),
+            Value::Elementwise(op) => self.apply_elementwise(*op, &arguments, spans, span),
+            Value::DType(dtype) => self.apply_cast(*dtype, &arguments, spans, span),
             other => {
                 let text = format!("{} is called; expected a function", self.describe(other));
                 self.type_problem(span, text)
@@ -50,14 +63,12 @@ impl Elaborator<'_> {
 
     /// Follows a function.
     pub(super) fn apply_closure(&mut self, closure: &Rc<Closure>, arguments: Vec<Value>, span: Span) -> Value {
-        let function = closure.function.clone();
         if self.is_recursive(closure) {
             return self.tail_loop(closure, arguments, span);
         }
         let Some(env) = self.enter(closure, arguments, span) else { return Value::Poison };
         let result = self.run_body(closure, env);
         self.calls.pop();
-        let _ = function;
         result
     }
 
@@ -65,19 +76,32 @@ impl Elaborator<'_> {
     pub(super) fn enter(&mut self, closure: &Rc<Closure>, arguments: Vec<Value>, span: Span) -> Option<Env> {
         let function = closure.function.clone();
         if function.params.len() != arguments.len() {
+            // What a front end makes of parameters that the language does not have.
+            let mut is_refused = false;
+            for stmt in &function.body {
+                let Stmt::Unsupported(what, at) = stmt else { break };
+                self.unsupported(what, *at);
+                is_refused = true;
+            }
+            if is_refused {
+                return None;
+            }
             let name = &function.name;
             let text = format!(
-                "{} takes {} argument(s); {} given",
-                if &**name == "<lambda>" { "the lambda".to_owned() } else { format!("'{name}'") },
-                function.params.len(),
+                "{} takes {}; {} given",
+                if &**name == "<lambda>" { "the lambda".to_owned() } else { format!("`{name}`") },
+                n_arguments(function.params.len()),
                 arguments.len()
             );
-            self.type_problem(span, text);
+            let related = vec![(function.span, "defined here".to_owned())];
+            self.problem_with(ProblemKind::Type, span, text, related, "");
+            return None;
+        }
+        if self.is_too_deep || self.n_stmts >= super::MAX_STATEMENTS {
             return None;
         }
         if self.calls.len() >= MAX_CALL_DEPTH {
-            let text = format!("functions call each other more than {MAX_CALL_DEPTH} deep");
-            self.problem(ProblemKind::Language, span, text, "Only a function that calls itself last is a loop.");
+            self.give_up_calls(span);
             return None;
         }
         let mut env = closure.env.clone();
@@ -89,35 +113,89 @@ impl Elaborator<'_> {
         }
         if closure.index.is_none() {
             env.set(function.name.clone(), Value::Closure(closure.clone()));
+            // As in Python, a name that a function assigns is its own from the beginning.
+            let mut own = Vec::new();
+            super::statements::assigned_names(&function.body, &mut own);
+            for name in own.into_iter().filter(|name| closure.env.get(name).is_some()) {
+                let what = format!("assigned in `{}`, and has no value there before", function.name);
+                let advice = "a function changes no names around it: give what it computes a name of its own";
+                env.set(name, Value::Unusable { what: what.into(), advice: advice.into() });
+            }
         }
         for (pattern, value) in function.params.iter().zip(arguments) {
             self.bind(pattern, value, &mut env, span);
         }
-        self.calls.push(Call { function: &raw const *function, span });
+        self.calls.push(Call { function: &raw const *function, name: function.name.clone(), span });
         Some(env)
     }
 
     pub(super) fn run_body(&mut self, closure: &Rc<Closure>, env: Env) -> Value {
         let function = closure.function.clone();
         self.statements(&function.body, env, &mut |this, _| {
-            let text = format!("'{}' does not return a value on every path", function.name);
-            this.problem(ProblemKind::Language, function.span, text, "End each branch with `return`.")
+            // A statement that the language does not have may have been meant to return.
+            if this.problems.has_within(function.span) {
+                return Value::Poison;
+            }
+            let text = format!("`{}` does not return a value on every path", function.name);
+            this.problem(ProblemKind::Language, function.span, text, "end each path with a `return` of a value")
         })
     }
 
     /// A value that a call returns.
     pub(super) fn returned(&mut self, value: &Expr, env: &Env) -> Value {
-        self.tail_expression(value, env)
+        self.returned.push(value.span);
+        let found = self.tail_expression(value, env);
+        // The first one, for messages about the result, stays.
+        if self.returned.len() > 1 {
+            self.returned.pop();
+        }
+        found
+    }
+
+    /// Says that calls of calls have no end.
+    fn give_up_calls(&mut self, span: Span) {
+        self.is_too_deep = true;
+        let mut names: Vec<String> = Vec::new();
+        for call in self.calls.iter().rev().take(8) {
+            let name = format!("`{}`", call.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.reverse();
+        let text = match names.as_slice() {
+            [one] => format!("{one} calls itself, by way of an argument, more than {MAX_CALL_DEPTH} deep"),
+            names => {
+                format!("{} call each other without an end that is known when they are compiled", names.join(" and "))
+            }
+        };
+        let advice = "write one function that calls itself last, with an argument that says what to do next";
+        self.problem(ProblemKind::Language, span, text, advice);
+    }
+
+    /// A call of a method, which no value has: what to write instead. `None` for members of modules.
+    fn method(&mut self, of: &Expr, name: &str, arguments: &[Expr], env: &Env, span: Span) -> Option<Value> {
+        let value = if let ExprKind::Name(of) = &of.kind { env.get(of)?.clone() } else { return None };
+        if !matches!(value, Value::Seq(_) | Value::Scalar(_)) || !super::prelude::is_known(name) {
+            return None;
+        }
+        let text = format!("{} has no method `{name}`", self.describe(&value));
+        let mut texts = vec![self.text_of(of.span)?];
+        for argument in arguments {
+            texts.push(self.text_of(argument.span)?);
+        }
+        Some(self.problem(ProblemKind::Language, span, text, format!("write `{name}({})`", texts.join(", "))))
     }
 
     /// An elementwise function of scalars.
-    pub(super) fn apply_elementwise(&mut self, op: Op, arguments: &[Value], span: Span) -> Value {
+    pub(super) fn apply_elementwise(&mut self, op: Op, arguments: &[Value], spans: &[Span], span: Span) -> Value {
         if arguments.iter().any(Value::is_poison) {
             return Value::Poison;
         }
         let name = op.name();
         if arguments.len() != op.arity() {
-            let text = format!("'{name}' takes {} argument(s); {} given", op.arity(), arguments.len());
+            let name = self.spelling(name);
+            let text = format!("`{name}` takes {}; {} given", n_arguments(op.arity()), arguments.len());
             return self.type_problem(span, text);
         }
         let mut scalars = Vec::with_capacity(arguments.len());
@@ -125,9 +203,9 @@ impl Elaborator<'_> {
             match argument {
                 Value::Scalar(scalar) => scalars.push(*scalar),
                 other => {
-                    let text = format!("an argument of '{name}' is {}; expected a number", self.describe(other));
-                    let advice =
-                        if matches!(other, Value::Seq(_)) { format!("Write map({name}, x).") } else { String::new() };
+                    let (called, found) = (self.spelling(name), self.describe(other));
+                    let text = format!("an argument of `{called}` is {found}; expected a number");
+                    let advice = self.map_advice(name, arguments, spans);
                     return self.problem(ProblemKind::Type, span, text, advice);
                 }
             }
@@ -140,7 +218,7 @@ impl Elaborator<'_> {
     }
 
     /// A conversion.
-    pub(super) fn apply_cast(&mut self, dtype: DType, arguments: &[Value], span: Span) -> Value {
+    pub(super) fn apply_cast(&mut self, dtype: DType, arguments: &[Value], spans: &[Span], span: Span) -> Value {
         match arguments {
             [Value::Poison] => Value::Poison,
             [Value::Scalar(scalar)] => {
@@ -148,15 +226,25 @@ impl Elaborator<'_> {
                 self.convert_scalar(*scalar, to, span).into()
             }
             [other] => {
-                let text = format!("the argument of '{}' is {}; expected a number", dtype.name(), self.describe(other));
-                let advice = if matches!(other, Value::Seq(_)) {
-                    format!("Write map({}, x).", dtype.name())
-                } else {
-                    String::new()
-                };
+                let text = format!("the argument of `{}` is {}; expected a number", dtype.name(), self.describe(other));
+                let advice = self.map_advice(dtype.name(), arguments, spans);
                 self.problem(ProblemKind::Type, span, text, advice)
             }
-            _ => self.type_problem(span, format!("'{}' takes 1 argument; {} given", dtype.name(), arguments.len())),
+            _ => self.type_problem(span, format!("`{}` takes 1 argument; {} given", dtype.name(), arguments.len())),
+        }
+    }
+
+    /// How to call a function of numbers for each element, if sequences are among its arguments.
+    fn map_advice(&self, name: &str, arguments: &[Value], spans: &[Span]) -> String {
+        if !arguments.iter().any(|argument| matches!(argument, Value::Seq(_))) {
+            return String::new();
+        }
+        let is_all = arguments.iter().all(|argument| matches!(argument, Value::Seq(_)));
+        let texts: Option<Vec<String>> = spans.iter().map(|span| self.text_of(*span)).collect();
+        let name = self.spelling(name);
+        match texts.filter(|texts| is_all && texts.len() == arguments.len()) {
+            Some(texts) => format!("write `map({name}, {})`", texts.join(", ")),
+            None => format!("write `map(lambda xi: {name}(...), x)`, with an element for each sequence"),
         }
     }
 
@@ -166,10 +254,15 @@ impl Elaborator<'_> {
             Value::Scalar(scalar) => Some(*scalar),
             Value::Poison => None,
             other => {
-                let text = format!("the {what} of '{function}' is {}; expected a number", self.describe(other));
+                let text = format!("the {what} of `{function}` is {}; expected a number", self.describe(other));
                 self.type_problem(span, text);
                 None
             }
         }
     }
+}
+
+/// A number of arguments, in words.
+pub(super) fn n_arguments(n: usize) -> String {
+    if n == 1 { "1 argument".into() } else { format!("{n} arguments") }
 }

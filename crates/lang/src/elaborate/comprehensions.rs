@@ -93,7 +93,7 @@ impl Elaborator<'_> {
                 element.arrays(&mut arrays);
                 let Some(first) = arrays.first().copied() else { return Value::Poison };
                 if self.program.var_type(first).ndim < 2 {
-                    let text = format!("{} is flattened; expected a sequence of sequences", self.describe(nested));
+                    let text = format!("{} is joined; expected a sequence of sequences", self.describe(nested));
                     return self.type_problem(span, text);
                 }
                 let inner = self.length(first, 1, span);

@@ -10,6 +10,9 @@ use rtcg_codegen::array::Op;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// A name that is in an environment once a statement was refused, which may have assigned others.
+pub(super) const AFTER_REFUSED: &str = "";
+
 impl Elaborator<'_> {
     pub(super) fn expression(&mut self, expr: &Expr, env: &Env) -> Value {
         let span = expr.span;
@@ -25,12 +28,13 @@ impl Elaborator<'_> {
                 Value::Closure(Rc::new(Closure { function: function.clone(), env: env.clone(), index: None }))
             }
             ExprKind::Binary(operator, left, right) => {
+                let spans = (left.span, right.span);
                 let (left, right) = (self.expression(left, env), self.expression(right, env));
-                self.binary(*operator, &left, &right, span)
+                self.binary(*operator, (&left, &right), spans, span)
             }
             ExprKind::Unary(operator, operand) => {
                 let value = self.expression(operand, env);
-                self.unary(*operator, &value, span)
+                self.unary(*operator, &value, operand.span, span)
             }
             ExprKind::Compare(first, rest) => self.comparison(first, rest, env, span),
             ExprKind::Logical { is_and, operands } => self.logical(*is_and, operands, env, span),
@@ -41,13 +45,24 @@ impl Elaborator<'_> {
                     self.expression(other, env);
                     return Value::Poison;
                 };
-                self.choose(truth, span, |this| this.expression(then, env), |this| this.expression(other, env))
+                self.choose_between(
+                    truth,
+                    (then.span, other.span),
+                    span,
+                    |this| this.expression(then, env),
+                    |this| this.expression(other, env),
+                )
             }
             ExprKind::Call(function, arguments) => self.call(function, arguments, env, span),
             ExprKind::Attribute(value, name) => self.attribute(value, name, env, span),
             ExprKind::Subscript(value, index) => {
-                let (value, index) = (self.expression(value, env), self.expression(index, env));
-                self.subscript(&value, &index, span)
+                let (found, at) = (self.expression(value, env), index.span);
+                // One problem is enough where a dictionary is used.
+                if found.is_poison() && matches!(index.kind, ExprKind::Unsupported(_)) {
+                    return Value::Poison;
+                }
+                let index = self.expression(index, env);
+                self.subscript(&found, &index, at, span)
             }
             ExprKind::Comprehension { element, generators } => self.comprehension(element, generators, env, span),
             ExprKind::Unsupported(what) => self.unsupported(what, span),
@@ -60,12 +75,32 @@ impl Elaborator<'_> {
     }
 
     fn name(&mut self, name: &Arc<str>, env: &Env, span: Span) -> Value {
-        if let Some(value) = env.get(name) {
-            return value.clone();
+        match env.get(name) {
+            Some(Value::Unusable { what, advice }) if what.contains("not defined") => {
+                let near = super::prelude::nearest(name, env.names().map(|known| &**known));
+                let advice = near.map_or_else(|| advice.to_string(), |near| format!("did you mean `{near}`?"));
+                self.problem(ProblemKind::Language, span, format!("`{name}` is not defined"), advice)
+            }
+            Some(value) => self.usable(&value.clone(), span),
+            // It may be assigned in a statement that was refused.
+            None if env.get(AFTER_REFUSED).is_some() => Value::Poison,
+            None => {
+                let text = format!("`{name}` has no value here");
+                let advice = format!("assign to `{name}` before it is used, on each path");
+                self.problem(ProblemKind::Language, span, text, advice)
+            }
         }
-        let near = super::prelude::nearest(name, env.names().map(|known| &**known));
-        let advice = near.map_or_else(String::new, |near| format!("Did you mean '{near}'?"));
-        self.problem(ProblemKind::Language, span, format!("the name '{name}' is not defined here"), advice)
+    }
+
+    /// A value, unless it is what programs cannot use.
+    fn usable(&mut self, value: &Value, span: Span) -> Value {
+        let Value::Unusable { what, advice } = value else { return value.clone() };
+        let name = self.text_of(span).unwrap_or_else(|| "this".into());
+        let text = match what.strip_prefix('`') {
+            Some(_) => format!("a @cu function cannot use {what}"),
+            None => format!("a @cu function cannot use `{name}`: it is {what}"),
+        };
+        self.problem(ProblemKind::Language, span, text, advice.to_string())
     }
 
     /// The value of a name from outside.
@@ -99,11 +134,11 @@ impl Elaborator<'_> {
             Value::Poison => Value::Poison,
             Value::Module(module, members) => match members.iter().find(|(known, _)| known == name) {
                 Some((_, member)) => {
-                    let member = member.clone();
-                    self.outside(&member)
+                    let member = self.outside(&member.clone());
+                    self.usable(&member, span)
                 }
                 None => {
-                    let text = format!("the module '{module}' has no '{name}' that a @cu function can use");
+                    let text = format!("the module `{module}` has no `{name}` that a @cu function can use");
                     self.problem(ProblemKind::Language, span, text, "")
                 }
             },
@@ -112,37 +147,48 @@ impl Elaborator<'_> {
                 self.prim(op, &[*scalar], span).map_or(Value::Poison, Value::from)
             }
             other => {
-                let text = format!("{} has no attribute '{name}' in a @cu function", self.describe(other));
+                let text = format!("{} has no attribute `{name}` in a @cu function", self.describe(other));
+                let x = self.names_of(of.span).0;
                 let advice = match &**name {
-                    "get" | "item" | "tolist" => "The function is compiled: values leave it as results only.",
-                    "T" => "Write transpose(x).",
-                    "shape" | "size" => "Write len(x).",
-                    "dtype" => "Write cast_to(y, x) to convert y to the type of x.",
-                    _ => "",
+                    "get" | "item" | "tolist" | "numpy" | "copy" | "astype" => {
+                        "the program is compiled, and its values are on a device: they leave it as results only".into()
+                    }
+                    "T" => format!("write `transpose({x})`"),
+                    "shape" | "size" => format!("write `len({x})`"),
+                    "dtype" => {
+                        format!("write `cast_to_el(y, {x})` to convert `y` to the type of the elements of `{x}`")
+                    }
+                    _ => String::new(),
                 };
                 self.problem(ProblemKind::Language, span, text, advice)
             }
         }
     }
 
-    pub(super) fn binary(&mut self, operator: BinaryOperator, left: &Value, right: &Value, span: Span) -> Value {
+    fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        (left, right): (&Value, &Value),
+        spans: (Span, Span),
+        span: Span,
+    ) -> Value {
         match (left, right) {
             (Value::Poison, _) | (_, Value::Poison) => Value::Poison,
             (Value::Scalar(x), Value::Scalar(y)) => {
                 self.prim(operator.op(), &[*x, *y], span).map_or(Value::Poison, Value::from)
             }
             _ => {
-                let text = format!(
-                    "the operands of '{}' are {} and {}; expected numbers",
-                    operator.symbol(),
-                    self.describe(left),
-                    self.describe(right)
-                );
+                let sign = operator.symbol();
+                let (a, b) = (self.describe(left), self.describe(right));
+                let text = format!("the operands of `{sign}` are {a} and {b}; expected numbers");
                 let name = operator.prelude_name();
+                let (x, xi) = self.names_of(spans.0);
+                let (y, yi) = self.names_of(spans.1);
                 let advice = match (left, right) {
-                    (Value::Seq(_), Value::Seq(_)) => format!("Write map({name}, x, y)."),
-                    (Value::Seq(_), _) => format!("Write [xi {} y for xi in x].", operator.symbol()),
-                    (_, Value::Seq(_)) => format!("Write [x {} yi for yi in y].", operator.symbol()),
+                    (Value::Seq(_), Value::Seq(_)) => format!("write `map({name}, {x}, {y})`"),
+                    (Value::Seq(_), Value::Scalar(_)) => format!("write `[{xi} {sign} {y} for {xi} in {x}]`"),
+                    (Value::Scalar(_), Value::Seq(_)) => format!("write `[{x} {sign} {yi} for {yi} in {y}]`"),
+                    (Value::Tuple(_), Value::Tuple(_)) => "compute each part of the tuples".into(),
                     _ => String::new(),
                 };
                 self.problem(ProblemKind::Type, span, text, advice)
@@ -150,7 +196,7 @@ impl Elaborator<'_> {
         }
     }
 
-    fn unary(&mut self, operator: UnaryOperator, value: &Value, span: Span) -> Value {
+    fn unary(&mut self, operator: UnaryOperator, value: &Value, at: Span, span: Span) -> Value {
         match value {
             Value::Poison => Value::Poison,
             Value::Scalar(scalar) if operator == UnaryOperator::Not => {
@@ -159,9 +205,18 @@ impl Elaborator<'_> {
             }
             Value::Scalar(scalar) => self.prim(operator.op(), &[*scalar], span).map_or(Value::Poison, Value::from),
             other => {
-                let name = operator.op().name();
-                let text = format!("the operand of '{name}' is {}; expected a number", self.describe(other));
-                let advice = if matches!(other, Value::Seq(_)) { "Write [... for xi in x]." } else { "" };
+                let sign = match operator {
+                    UnaryOperator::UAdd => "+",
+                    UnaryOperator::USub => "-",
+                    UnaryOperator::Invert => "~",
+                    UnaryOperator::Not => "not ",
+                };
+                let text = format!("the operand of `{}` is {}; expected a number", sign.trim(), self.describe(other));
+                let (x, xi) = self.names_of(at);
+                let advice = match other {
+                    Value::Seq(_) => format!("write `[{sign}{xi} for {xi} in {x}]`"),
+                    _ => String::new(),
+                };
                 self.problem(ProblemKind::Type, span, text, advice)
             }
         }
@@ -193,12 +248,18 @@ impl Elaborator<'_> {
                 self.compare_tuples(comparison, a, b, span)
             }
             _ => {
-                let text = format!(
-                    "the operands of a comparison are {} and {}; expected numbers",
-                    self.describe(left),
-                    self.describe(right)
-                );
-                self.type_problem(span, text)
+                let sign = comparison.symbol();
+                let (a, b) = (self.describe(left), self.describe(right));
+                let text = format!("the operands of `{sign}` are {a} and {b}; expected numbers");
+                let advice = match (left, right) {
+                    (Value::Seq(_), Value::Seq(_)) => {
+                        format!(
+                            "write `[xi {sign} yi for xi, yi in zip(x, y)]`, and `all` or `any` of it for one truth value"
+                        )
+                    }
+                    _ => String::new(),
+                };
+                self.problem(ProblemKind::Type, span, text, advice)
             }
         }
     }
@@ -256,43 +317,58 @@ impl Elaborator<'_> {
     }
 
     /// `value[index]`.
-    pub(super) fn subscript(&mut self, value: &Value, index: &Value, span: Span) -> Value {
+    pub(super) fn subscript(&mut self, value: &Value, index: &Value, at: Span, span: Span) -> Value {
         match (value, index) {
             (Value::Poison, _) | (_, Value::Poison) => Value::Poison,
             (Value::Tuple(parts), Value::Scalar(scalar)) => {
                 let n = parts.len() as i128;
                 match scalar.constant_int() {
                     Some(at) if (-n..n).contains(&at) => parts[at.rem_euclid(n) as usize].clone(),
-                    Some(at) => self.type_problem(span, format!("index {at} of a tuple of {n} parts")),
+                    Some(index) => {
+                        let text = format!("a tuple of {n} parts has no part {index}; expected {} to {}", -n, n - 1);
+                        self.type_problem(at, text)
+                    }
                     None => {
-                        self.type_problem(span, "the index of a tuple is computed; expected a number of the program")
+                        let text = "the index of a tuple is computed; expected a number that the program knows";
+                        let advice = "write the number, or make a sequence: a tuple's parts may have different types";
+                        self.problem(ProblemKind::Type, at, text, advice)
                     }
                 }
             }
             (Value::Seq(seq), Value::Scalar(scalar)) => {
-                let Some(index) = self.position(seq, *scalar, span) else { return Value::Poison };
+                let Some(index) = self.position(seq, *scalar, at) else { return Value::Poison };
                 self.element_at(&seq.clone(), index, Bounds::Checked, span)
             }
             (Value::Seq(_), Value::Tuple(parts)) => {
                 let mut found = value.clone();
                 for part in parts {
-                    found = self.subscript(&found, part, span);
+                    found = self.subscript(&found, part, at, span);
                 }
                 found
             }
             _ => {
-                let text = format!(
-                    "{} is indexed with {}; expected a sequence or a tuple, and an integer",
-                    self.describe(value),
-                    self.describe(index)
-                );
-                let advice = if matches!((value, index), (Value::Seq(_), Value::Seq(_))) {
-                    "Write gather(x, indices)."
-                } else {
-                    ""
+                let (found, by) = (self.describe(value), self.describe(index));
+                let (text, advice) = match (value, index) {
+                    (Value::Seq(_), Value::Seq(_)) => {
+                        let indices = self.text_of(at).unwrap_or_else(|| "indices".into());
+                        (format!("an index is {by}; expected an integer"), format!("write `gather(x, {indices})`"))
+                    }
+                    (Value::Seq(_) | Value::Tuple(_), _) => {
+                        (format!("an index is {by}; expected an integer"), String::new())
+                    }
+                    _ => (format!("{found} is indexed; expected a sequence or a tuple"), String::new()),
                 };
                 self.problem(ProblemKind::Type, span, text, advice)
             }
+        }
+    }
+
+    /// How to make an integer of what is written at a place.
+    pub(super) fn conversion_advice(&self, span: Span) -> String {
+        match self.text_of(span) {
+            Some(text) if text.parse::<f64>().is_ok() => "write an integer".into(),
+            Some(text) => format!("write `int64({text})` to convert it"),
+            None => "write `int64(i)` to convert it".into(),
         }
     }
 
@@ -301,7 +377,8 @@ impl Elaborator<'_> {
         let dtype = self.program.dtype(index.atom);
         if !dtype.is_integer() {
             let text = format!("an index is {}; expected an integer", self.leaf(index));
-            self.problem(ProblemKind::Type, span, text, "Write int64(i) to convert it.");
+            let advice = self.conversion_advice(span);
+            self.problem(ProblemKind::Type, span, text, advice);
             return None;
         }
         let to = super::value::Leaf { dtype: rtcg_hal::DType::I64, weak: true };

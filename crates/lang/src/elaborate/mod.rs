@@ -23,6 +23,7 @@ use crate::surface::Source;
 use rtcg_hal::DType;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use value::{Closure, Element, Env, Scalar, Seq, Value};
 
 /// A core program with what its inputs and outputs are made of.
@@ -53,6 +54,9 @@ pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, P
         recursive: HashMap::new(),
         n_stmts: 0,
         indices: HashSet::new(),
+        returned: Vec::new(),
+        is_too_deep: false,
+        is_merging: false,
     };
     let done = elaborator.run(arguments);
     match done {
@@ -110,6 +114,7 @@ impl OperationKey {
 #[derive(Debug)]
 struct Call {
     function: *const crate::surface::Function,
+    name: Arc<str>,
     span: Span,
 }
 
@@ -138,6 +143,12 @@ struct Elaborator<'a> {
     n_stmts: usize,
     /// Variables that are indices of spaces.
     indices: HashSet<Var>,
+    /// Where the value is that each function returns, of those whose `return` is followed.
+    returned: Vec<Span>,
+    /// Whether a condition chooses between tuples of what names are assigned.
+    is_merging: bool,
+    /// Whether calls of calls were given up.
+    is_too_deep: bool,
 }
 
 impl Elaborator<'_> {
@@ -146,22 +157,20 @@ impl Elaborator<'_> {
         let span = function.span;
         self.open_block(EmitAt::Top);
         let values: Vec<Value> = arguments.iter().map(|argument| self.parameter(argument, span)).collect();
-        let closure = Rc::new(Closure { function, env: Env::default(), index: Some(0) });
+        let closure = Rc::new(Closure { function: function.clone(), env: Env::default(), index: Some(0) });
+        let name = function.name.clone();
         let result = self.apply_closure(&closure, values, span);
         let ty = self.type_of(&result);
         let body = self.close_with(&result);
         self.program.body = body;
         let result = match ty {
             Some(_) if !self.problems.is_empty() => return None,
-            Some(found) => arguments_of_type(&found),
-            None => {
+            Some(found) if !found.has_unknown() => arguments_of_type(&found),
+            _ => {
                 let what = self.describe(&result);
-                self.problem(
-                    ProblemKind::Type,
-                    span,
-                    format!("the result is {what}; expected numbers, sequences or tuples of them"),
-                    "",
-                );
+                let text = format!("`{name}` returns {what}; expected numbers, sequences or tuples of them");
+                let at = self.returned.first().copied().filter(|at| at.file == span.file).unwrap_or(span);
+                self.type_problem(at, text);
                 return None;
             }
         };
@@ -176,6 +185,10 @@ impl Elaborator<'_> {
                 Scalar { atom: var.into(), weak: *weak }.into()
             }
             ArgType::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.parameter(part, span)).collect()),
+            ArgType::Function(index) => match self.source.arguments.get(*index) {
+                Some(function) => self.outside(&function.clone()),
+                None => Value::Poison,
+            },
             sequence => {
                 let element = self.parameter_element(sequence);
                 self.seq_of(element, span).into()
@@ -194,6 +207,7 @@ impl Elaborator<'_> {
             // A sequence of numbers that is none is refused by whoever made the types.
             ArgType::Scalar { dtype, weak } => Element::Array { var: self.new_param(*dtype, 1), weak: *weak },
             ArgType::Tuple(parts) => Element::Tuple(parts.iter().map(|part| self.parameter_element(part)).collect()),
+            ArgType::Function(_) => Element::Tuple(Vec::new()),
         }
     }
 
@@ -211,15 +225,50 @@ impl Elaborator<'_> {
         message: impl Into<String>,
         advice: impl Into<String>,
     ) -> Value {
-        let (message, advice) = (message.into(), advice.into());
-        let related = match self.calls.last() {
-            Some(call) if call.span.is_known() && call.span.file != span.file => {
-                vec![(call.span, "called here".to_owned())]
-            }
-            _ => Vec::new(),
-        };
-        self.problems.add(Problem { kind, span, message, advice, related });
+        self.problem_with(kind, span, message, Vec::new(), advice)
+    }
+
+    /// As [`Elaborator::problem`], with other places that have to do with it.
+    fn problem_with(
+        &mut self,
+        kind: ProblemKind,
+        span: Span,
+        message: impl Into<String>,
+        mut related: Vec<(Span, String)>,
+        advice: impl Into<String>,
+    ) -> Value {
+        if let Some(call) = self.calls.last().filter(|call| call.span.is_known() && call.span.file != span.file) {
+            related.push((call.span, "called here".to_owned()));
+        }
+        self.problems.add(Problem { kind, span, message: message.into(), advice: advice.into(), related });
         Value::Poison
+    }
+
+    /// What the user wrote at a place, if it is short.
+    fn text_of(&self, span: Span) -> Option<String> {
+        self.source.files.text(span).filter(|text| !text.is_empty() && text.chars().count() <= 40)
+    }
+
+    /// What the user wrote at a place, shortened, as a name for it.
+    fn quoted(&self, span: Span) -> Option<String> {
+        let text = self.source.files.text(span).filter(|text| !text.is_empty())?;
+        let is_long = text.chars().count() > 40;
+        let shown: String = text.chars().take(if is_long { 37 } else { 40 }).collect();
+        Some(format!("`{shown}{}`", if is_long { "..." } else { "" }))
+    }
+
+    /// What the user wrote, as an operand of any operator.
+    fn operand_text(&self, span: Span) -> Option<String> {
+        let is_part = |c: char| c.is_alphanumeric() || "_.()[],".contains(c);
+        self.text_of(span).filter(|text| text.chars().all(is_part))
+    }
+
+    /// What a sequence is called at a place, and what its elements may be called.
+    fn names_of(&self, span: Span) -> (String, String) {
+        let text = self.operand_text(span).unwrap_or_else(|| "x".into());
+        let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let element = if is_name { format!("{text}i") } else { "xi".into() };
+        (text, element)
     }
 
     fn type_problem(&mut self, span: Span, message: impl Into<String>) -> Value {
@@ -301,12 +350,17 @@ impl Elaborator<'_> {
         let mut home = 0;
         visit(self, exp, self.depth(), &mut home);
         let is_cheap = matches!(exp, Exp::Prim { .. } | Exp::Cast { .. } | Exp::Length { .. });
+        let is_same = matches!(exp, Exp::Same { .. });
         let reads_unchecked = matches!(
             exp,
             Exp::Read { bounds: Bounds::Checked, .. } | Exp::Row { bounds: Bounds::Checked, .. } | Exp::Scatter { .. }
         );
         let stays = |at: EmitAt| match at {
-            EmitAt::Branch => !is_cheap,
+            // Kernels check no lengths, which for them is done outside, whether or not the branch is taken.
+            EmitAt::Branch => {
+                let is_moved = is_same && self.blocks.iter().any(|block| block.at == EmitAt::Element);
+                !(is_cheap || is_moved)
+            }
             EmitAt::Element => reads_unchecked,
             EmitAt::Repeat => reads_unchecked,
             EmitAt::Top => true,
@@ -322,12 +376,7 @@ impl Elaborator<'_> {
         self.n_stmts += 1;
         if self.n_stmts == MAX_STATEMENTS {
             let text = format!("the program becomes more than {MAX_STATEMENTS} statements");
-            self.problem(
-                ProblemKind::Language,
-                span,
-                text,
-                "Write repeated work as a map, a scan or a tail recursion.",
-            );
+            self.problem(ProblemKind::Language, span, text, "write repeated work as a map, a scan or a tail recursion");
         }
         if self.n_stmts < MAX_STATEMENTS {
             self.blocks[home as usize].stmts.push(Stmt { outs: outs.clone(), exp, span });

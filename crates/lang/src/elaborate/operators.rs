@@ -1,6 +1,6 @@
 //! Operations on scalars, with NumPy's types and, where the program knows the numbers, their results.
 
-use super::types::number_as;
+use super::types::{Type, number_as};
 use super::value::{Leaf, Scalar, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Block, Exp, Number};
@@ -77,6 +77,19 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    pub(super) fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Eq => "==",
+            Comparison::NotEq => "!=",
+            Comparison::Lt => "<",
+            Comparison::LtE => "<=",
+            Comparison::Gt => ">",
+            Comparison::GtE => ">=",
+        }
+    }
+}
+
 impl UnaryOperator {
     pub(super) fn op(self) -> Op {
         match self {
@@ -91,6 +104,9 @@ impl UnaryOperator {
 impl Elaborator<'_> {
     /// An operation of scalars; `None` after a problem.
     pub(super) fn prim(&mut self, op: Op, args: &[Scalar], span: Span) -> Option<Scalar> {
+        if let Some(args) = self.python_integers(op, args, span) {
+            return self.prim(op, &args, span);
+        }
         if let Some(known) = self.fold(op, args) {
             return Some(known);
         }
@@ -112,7 +128,24 @@ impl Elaborator<'_> {
             Ok((_, types)) => types,
             Err(refused) => {
                 let types = leaves.iter().map(Leaf::to_string).collect::<Vec<_>>().join(" and ");
-                self.problem(ProblemKind::Type, span, format!("{refused} (found {types})"), "");
+                let (text, advice) = match op {
+                    Op::LeftShift | Op::RightShift | Op::BitAnd | Op::BitOr | Op::BitXor | Op::Invert => {
+                        let sign = match op {
+                            Op::LeftShift => "<<",
+                            Op::RightShift => ">>",
+                            Op::BitAnd => "&",
+                            Op::BitOr => "|",
+                            Op::BitXor => "^",
+                            _ => "~",
+                        };
+                        let noun = if args.len() == 1 { "operand" } else { "operands" };
+                        let verb = if args.len() == 1 { "is" } else { "are" };
+                        let text = format!("the {noun} of `{sign}` {verb} {types}; expected integers");
+                        (text, "convert with `int64(x)` first")
+                    }
+                    _ => (format!("{refused} (found {types})"), ""),
+                };
+                self.problem(ProblemKind::Type, span, text, advice);
                 return None;
             }
         };
@@ -121,7 +154,24 @@ impl Elaborator<'_> {
             atoms.push(self.operand(op, at, *arg, types.compute, span)?);
         }
         let out = self.emit_scalar(Exp::Prim { op, compute: types.compute, args: atoms }, types.out, span);
-        Some(Scalar { atom: out.into(), weak: is_weak && types.out != DType::Bool })
+        Some(Scalar { atom: out.into(), weak: is_weak })
+    }
+
+    /// Truth values of Python are integers where it computes with them.
+    fn python_integers(&mut self, op: Op, args: &[Scalar], span: Span) -> Option<Vec<Scalar>> {
+        let is_truth = |this: &Self, arg: &Scalar| this.program.dtype(arg.atom) == DType::Bool;
+        let keeps = matches!(op, Op::LogicalNot | Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor | Op::Where)
+            || matches!(op, Op::BitAnd | Op::BitOr | Op::BitXor | Op::Maximum | Op::Minimum)
+            || op.is_comparison();
+        if keeps || !args.iter().all(|arg| arg.weak) || !args.iter().any(|arg| is_truth(self, arg)) {
+            return None;
+        }
+        let to = Leaf { dtype: DType::I64, weak: true };
+        Some(
+            args.iter()
+                .map(|arg| if is_truth(self, arg) { self.convert_scalar(*arg, to, span) } else { *arg })
+                .collect(),
+        )
     }
 
     /// An operand: a constant has the type of the computation.
@@ -152,7 +202,12 @@ impl Elaborator<'_> {
                 return Some(arg.atom);
             }
             let text = format!("the number {value} is out of bounds for {}", compute.name());
-            self.problem(ProblemKind::Type, span, text, "Convert the other operand to a wider type first.");
+            self.problem(
+                ProblemKind::Type,
+                span,
+                text,
+                format!("convert the other operand first, as in `{}(x)`", wider(value, compute)),
+            );
             return None;
         }
         Some(arg.atom)
@@ -239,7 +294,8 @@ impl Elaborator<'_> {
             Value::Seq(_) => {
                 let found = self.describe(value);
                 let text = format!("a condition is {found}; expected a truth value or a number");
-                self.problem(ProblemKind::Type, span, text, "Reduce it with any(x) or all(x).");
+                let x = self.names_of(span).0;
+                self.problem(ProblemKind::Type, span, text, format!("write `any({x})`, `all({x})` or `len({x}) > 0`"));
                 None
             }
             other => {
@@ -258,6 +314,18 @@ impl Elaborator<'_> {
         then: impl FnOnce(&mut Self) -> Value,
         other: impl FnOnce(&mut Self) -> Value,
     ) -> Value {
+        self.choose_between(cond, (span, span), span, then, other)
+    }
+
+    /// As [`Elaborator::choose`], of values that stand at these places.
+    pub(super) fn choose_between(
+        &mut self,
+        cond: Scalar,
+        spans: (Span, Span),
+        span: Span,
+        then: impl FnOnce(&mut Self) -> Value,
+        other: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         if let Some(Number::Bool(value)) = cond.constant() {
             return if value { then(self) } else { other(self) };
         }
@@ -269,15 +337,22 @@ impl Elaborator<'_> {
         let second_stmts = self.suspend_block();
         let (Some(a), Some(b)) = (self.type_of(&first), self.type_of(&second)) else {
             let (a, b) = (self.describe(&first), self.describe(&second));
-            return self.type_problem(span, format!("a condition chooses between {a} and {b}, which are no data"));
+            let text = format!("a condition chooses between {a} and {b}; expected numbers, tuples and sequences");
+            let advice = "functions are known when the program is compiled: choose between their results";
+            return self.problem(ProblemKind::Type, span, text, advice);
         };
         let Some(joined) = a.join(&b) else {
-            return self.problem(
-                ProblemKind::Type,
-                span,
-                format!("the two branches of a condition have different types: {a} and {b}"),
-                "Both branches must give values of one type.",
-            );
+            // Of several values that branches assign, those that differ.
+            let (a, b) = match (&a, &b) {
+                (Type::Tuple(x), Type::Tuple(y)) if x.len() == y.len() && self.is_merging => {
+                    x.iter().zip(y).find(|(x, y)| x.join(y).is_none()).unwrap_or((&a, &b))
+                }
+                _ => (&a, &b),
+            };
+            let text = format!("the branches of a condition have different types: {a} and {b}");
+            let related = if spans.0 == spans.1 { Vec::new() } else { vec![(spans.1, format!("this is {b}"))] };
+            let advice = "give values of one type in both branches";
+            return self.problem_with(ProblemKind::Type, spans.0, text, related, advice);
         };
         if first.is_poison() || second.is_poison() {
             return Value::Poison;
@@ -377,6 +452,16 @@ impl Elaborator<'_> {
     pub(super) fn resume_block(&mut self, block: super::OpenBlock) {
         self.blocks.push(block);
     }
+}
+
+/// The first type wider than another one that has a number.
+fn wider(value: i128, than: DType) -> &'static str {
+    let types = [DType::I16, DType::I32, DType::I64];
+    let fits = |dtype: &&DType| {
+        let (low, high) = super::types::integer_range(**dtype);
+        dtype.itemsize() > than.itemsize() && (low..=high).contains(&value)
+    };
+    types.iter().find(fits).map_or("float64", |dtype| dtype.name())
 }
 
 fn real(number: Number) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! The functions of the prelude.
 
 use super::Elaborator;
+use super::calls::n_arguments;
 use super::types::{Type, integer_range};
 use super::value::{Element, Leaf, Scalar, Seq, Value};
 use crate::ir::{Atom, Bounds, Direction, Number};
@@ -60,6 +61,25 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("collect", 2, 2),
 ];
 
+/// How functions are called whose arguments are easily forgotten.
+const USES: &[(&str, &str)] = &[
+    ("reduce", "write `reduce(f, x, start)`, as in `reduce(op_add, x, 0)`"),
+    ("scan", "write `scan(f, x)`, or `exclusive_scan(f, start, x)` for one that starts with a value"),
+    ("rscan", "write `rscan(f, x)`, or `exclusive_rscan(f, start, x)` for one that starts with a value"),
+    ("exclusive_scan", "write `exclusive_scan(f, start, x)`"),
+    ("exclusive_rscan", "write `exclusive_rscan(f, start, x)`"),
+    ("filter", "write `filter(condition, x)`"),
+    ("replicate", "write `replicate(value, n)`"),
+    ("shift", "write `shift(x, n, default)`"),
+    ("rotate", "write `rotate(x, n)`"),
+    ("scatter", "write `scatter(values, indices, target)`"),
+    ("gather", "write `gather(x, indices)`"),
+    ("permute", "write `permute(x, indices)`"),
+    ("update", "write `update(x, [(i, v)])`"),
+    ("sort", "write `sort(op, x)`, as in `sort(cmp_lt, x)`"),
+    ("bounded_range", "write `bounded_range(start, stop)`"),
+];
+
 /// Other names of elementwise operations.
 const ELEMENTWISE_NAMES: &[(&str, Op)] = &[
     ("abs", Op::Absolute),
@@ -99,6 +119,11 @@ fn elementwise(name: &str) -> Option<Op> {
     ELEMENTWISE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, op)| *op).or_else(|| Op::from_name(name))
 }
 
+/// Whether the prelude has a function of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, ..)| *known == name) || elementwise(name).is_some()
+}
+
 /// The known name that is most like another one.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     let of_prelude =
@@ -107,7 +132,11 @@ pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
         .map(str::to_owned)
         .chain(of_prelude.map(str::to_owned))
         .chain(Op::all_ops().map(|op| op.name().to_owned()));
-    let limit = if name.chars().count() < 4 { 1 } else { 2 };
+    let limit = match name.chars().count() {
+        0..=2 => return None,
+        3 | 4 => 1,
+        _ => 2,
+    };
     all.filter(|other| other != name)
         .map(|other| (edit_distance(name, &other), other))
         .filter(|(distance, _)| *distance <= limit)
@@ -132,92 +161,120 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 impl Elaborator<'_> {
-    pub(super) fn apply_prelude(&mut self, name: &Arc<str>, arguments: Vec<Value>, span: Span) -> Value {
+    /// How users may write the name of an operation.
+    pub(super) fn spelling(&self, name: &str) -> String {
+        let op = Op::from_name(name);
+        let known = ELEMENTWISE_NAMES.iter().rev().find(|(_, other)| Some(*other) == op && name != "absolute");
+        match known {
+            Some((known, _)) => (*known).to_owned(),
+            None if name == "absolute" => "abs".to_owned(),
+            None => name.to_owned(),
+        }
+    }
+
+    pub(super) fn apply_prelude(
+        &mut self,
+        name: &Arc<str>,
+        arguments: Vec<Value>,
+        spans: &[Span],
+        span: Span,
+    ) -> Value {
         if let Some(found) = self.apply_hidden(name, &arguments, span) {
             return found;
+        }
+        if arguments.iter().any(Value::is_poison) {
+            return Value::Poison;
         }
         if let Some((_, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == &**name) {
             if arguments.len() < *least || arguments.len() > *most {
                 let expected = match *most {
-                    usize::MAX => format!("{least} or more"),
-                    most if most == *least => least.to_string(),
-                    most => format!("{least} to {most}"),
+                    usize::MAX if *least == 1 => "1 argument or more".to_owned(),
+                    usize::MAX => format!("{least} arguments or more"),
+                    most if most == *least => n_arguments(most),
+                    most => format!("{least} to {most} arguments"),
                 };
-                let text = format!("'{name}' takes {expected} argument(s); {} given", arguments.len());
-                return self.type_problem(span, text);
+                let text = format!("`{name}` takes {expected}; {} given", arguments.len());
+                let advice = USES.iter().find(|(known, _)| *known == &**name).map_or("", |(_, usage)| usage);
+                return self.problem(ProblemKind::Type, span, text, advice);
             }
-            if arguments.iter().any(Value::is_poison) {
-                return Value::Poison;
-            }
-            return self.apply_function(name, &arguments, span);
+            return self.apply_function(name, &arguments, spans, span);
         }
         if let Some((_, comparison)) = COMPARISONS.iter().find(|(known, _)| *known == &**name) {
             return match arguments.as_slice() {
                 [a, b] => self.compare(*comparison, a, b, span),
                 other => {
-                    let text = format!("'{name}' takes 2 arguments; {} given", other.len());
+                    let text = format!("`{name}` takes 2 arguments; {} given", other.len());
                     self.type_problem(span, text)
                 }
             };
         }
         if let Some(op) = elementwise(name) {
-            return self.apply_elementwise(op, &arguments, span);
+            return self.apply_elementwise(op, &arguments, spans, span);
         }
         if let Some(dtype) = DType::from_name(name.trim_end_matches('_')) {
-            return self.apply_cast(dtype, &arguments, span);
+            return self.apply_cast(dtype, &arguments, spans, span);
         }
-        let advice = match &**name {
-            "float" => "The function is compiled: write float64(x) to convert a number.",
-            "int" => "The function is compiled: write int64(x) to convert a number.",
-            "bool" => "The function is compiled: write x != 0.",
-            "print" => "The function is compiled: return what you want to see, or run it at places.here.",
-            _ => "",
+        let argument = match spans {
+            [one] => self.text_of(*one).unwrap_or_else(|| "x".into()),
+            _ => "x".into(),
         };
-        let text = format!("a @cu function cannot call '{name}'");
+        let (text, advice) = match &**name {
+            "float" | "int" => (
+                format!("`{name}` makes a number of Python, but the program is compiled"),
+                format!("write `{name}64({argument})`"),
+            ),
+            "bool" => ("`bool` is not known to programs".to_owned(), format!("write `{argument} != 0`")),
+            _ => (format!("`{name}` is not known to programs"), String::new()),
+        };
         self.problem(ProblemKind::Language, span, text, advice)
     }
 
-    fn apply_function(&mut self, name: &str, arguments: &[Value], span: Span) -> Value {
+    fn apply_function(&mut self, name: &str, arguments: &[Value], spans: &[Span], span: Span) -> Value {
         let first = &arguments[0];
+        let at = |argument: usize| spans.get(argument).copied().unwrap_or(span);
         match name {
             "map" => {
                 let mut seqs = Vec::new();
-                for (at, argument) in arguments[1..].iter().enumerate() {
-                    match self.seq_argument(name, &format!("argument {}", at + 2), argument, span) {
+                for (k, argument) in arguments.iter().enumerate().skip(1) {
+                    match self.seq_argument(name, &format!("argument {}", k + 1), argument, at(k)) {
                         Some(seq) => seqs.push(seq),
                         None => return Value::Poison,
                     }
                 }
-                self.map(first, &seqs, span)
+                self.map(first, &seqs, spans.get(1..).unwrap_or_default(), span)
             }
-            "zip" => self.zip(arguments, span),
-            "unzip" => self.with_seq(name, first, span, |this, seq| match &seq.element {
+            "zip" => self.zip(arguments, spans, span),
+            "unzip" => self.with_seq(name, first, at(0), |this, seq| match &seq.element {
                 Element::Tuple(parts) => Value::Tuple(
                     parts.iter().map(|part| Seq { length: seq.length, element: part.clone() }.into()).collect(),
                 ),
                 _ => {
                     let text =
-                        format!("'unzip' takes a sequence of tuples; found {}", this.describe(&seq.clone().into()));
+                        format!("`unzip` takes a sequence of tuples; found {}", this.describe(&seq.clone().into()));
                     this.type_problem(span, text)
                 }
             }),
-            "enumerate" => self.with_seq(name, first, span, |this, seq| {
+            "enumerate" => self.with_seq(name, first, at(0), |this, seq| {
                 let counted = this.range(Atom::index(0), seq.length, span);
                 let Value::Seq(counted) = counted else { return Value::Poison };
                 Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element]) }.into()
             }),
-            "indices" => self.with_seq(name, first, span, |this, seq| this.range(Atom::index(0), seq.length, span)),
+            "indices" => self.with_seq(name, first, at(0), |this, seq| this.range(Atom::index(0), seq.length, span)),
             "len" => match first {
                 Value::Tuple(parts) => {
                     let text =
-                        format!("the argument of 'len' is a tuple of {} parts; expected a sequence", parts.len());
-                    self.type_problem(span, text)
+                        format!("the argument of `len` is a tuple of {}; expected a sequence", n_parts(parts.len()));
+                    let advice = "the program knows how many parts a tuple has: write the number";
+                    self.problem(ProblemKind::Type, at(0), text, advice)
                 }
-                value => self.with_seq(name, value, span, |_, seq| Scalar::strong(seq.length).into()),
+                value => self.with_seq(name, value, at(0), |_, seq| Scalar::strong(seq.length).into()),
             },
             "range" | "bounded_range" => {
-                let ends: Option<Vec<Atom>> =
-                    arguments.iter().map(|end| self.integer_argument(name, "bound", end, span)).collect();
+                let ends: Option<Vec<Atom>> = arguments
+                    .iter()
+                    .enumerate()
+                    .map(|(k, end)| self.integer_argument(name, "bound", end, at(k)))
+                    .collect();
                 match ends.as_deref() {
                     Some([end]) => {
                         let length = self.index_op(Op::Maximum, *end, Atom::index(0), span);
@@ -232,46 +289,46 @@ impl Elaborator<'_> {
                 }
             }
             "replicate" => {
-                let Some(n) = self.integer_argument(name, "length", &arguments[1], span) else { return Value::Poison };
+                let Some(n) = self.integer_argument(name, "length", &arguments[1], at(1)) else { return Value::Poison };
                 let n = self.index_op(Op::Maximum, n, Atom::index(0), span);
                 let value = first.clone();
                 self.tabulate(n, span, &mut |_, _| value.clone())
             }
             "reduce" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], at(1)) else {
                     return Value::Poison;
                 };
                 self.reduce(name, first, &seq, Some(&arguments[2]), false, span)
             }
-            "sum" => self.with_seq(name, first, span, |this, seq| {
+            "sum" => self.with_seq(name, first, at(0), |this, seq| {
                 let zero = Scalar::python(Number::Int(0)).into();
                 this.reduce("sum", &Value::Elementwise(Op::Add), &seq, Some(&zero), true, span)
             }),
             "any" | "all" | "count" => {
                 let kind = name.to_owned();
-                self.with_seq(name, first, span, |this, seq| this.reduce_truth(&kind, &seq, span))
+                self.with_seq(name, first, at(0), |this, seq| this.reduce_truth(&kind, &seq, span))
             }
-            "min" | "max" => self.extreme(name, arguments, span),
+            "min" | "max" => self.extreme(name, arguments, spans, span),
             "argmax" | "argmin" => {
                 let is_max = name == "argmax";
-                self.with_seq(name, first, span, |this, seq| this.extreme_with_index(is_max, &seq, span))
+                self.with_seq(name, first, at(0), |this, seq| this.extreme_with_index(is_max, &seq, at(0), span))
             }
             "scan" | "rscan" => {
                 let direction = if name == "scan" { Direction::Forward } else { Direction::Backward };
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], at(1)) else {
                     return Value::Poison;
                 };
                 self.scan(name, first, &seq, None, direction, span)
             }
             "exclusive_scan" | "exclusive_rscan" => {
                 let direction = if name == "exclusive_scan" { Direction::Forward } else { Direction::Backward };
-                let Some(seq) = self.seq_argument(name, "argument 3", &arguments[2], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 3", &arguments[2], at(2)) else {
                     return Value::Poison;
                 };
                 self.scan(name, first, &seq, Some(&arguments[1]), direction, span)
             }
             "filter" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], at(1)) else {
                     return Value::Poison;
                 };
                 self.filter_with(seq.length, span, &mut |this, index| {
@@ -282,42 +339,50 @@ impl Elaborator<'_> {
             }
             "gather" => {
                 let (Some(seq), Some(places)) = (
-                    self.seq_argument(name, "argument 1", first, span),
-                    self.seq_argument(name, "argument 2", &arguments[1], span),
+                    self.seq_argument(name, "argument 1", first, at(0)),
+                    self.seq_argument(name, "argument 2", &arguments[1], at(1)),
                 ) else {
                     return Value::Poison;
                 };
+                if let Type::Scalar(leaf) = super::sequences::type_of_element(&self.element_type(&places.element))
+                    && !leaf.dtype.is_integer()
+                {
+                    let text = format!("the indices of `gather` are {leaf}; expected integers");
+                    let indices = self.names_of(at(1)).0;
+                    return self.problem(ProblemKind::Type, at(1), text, format!("write `map(int64, {indices})`"));
+                }
                 self.tabulate(places.length, span, &mut |this, index| {
                     let place = this.element_at(&places, index, Bounds::Inside, span);
-                    this.subscript(&seq.clone().into(), &place, span)
+                    this.subscript(&seq.clone().into(), &place, at(1), span)
                 })
             }
             "scatter" => {
                 let (Some(source), Some(places), Some(target)) = (
-                    self.seq_argument(name, "argument 1", first, span),
-                    self.seq_argument(name, "argument 2", &arguments[1], span),
-                    self.seq_argument(name, "argument 3", &arguments[2], span),
+                    self.seq_argument(name, "argument 1", first, at(0)),
+                    self.seq_argument(name, "argument 2", &arguments[1], at(1)),
+                    self.seq_argument(name, "argument 3", &arguments[2], at(2)),
                 ) else {
                     return Value::Poison;
                 };
-                self.scatter_seqs(name, &source, &places, &target, span)
+                self.scatter_seqs(name, &source, &places, &target, (at(0), at(1)), span)
             }
             "permute" => {
                 let (Some(source), Some(places)) = (
-                    self.seq_argument(name, "argument 1", first, span),
-                    self.seq_argument(name, "argument 2", &arguments[1], span),
+                    self.seq_argument(name, "argument 1", first, at(0)),
+                    self.seq_argument(name, "argument 2", &arguments[1], at(1)),
                 ) else {
                     return Value::Poison;
                 };
-                self.scatter_seqs(name, &source, &places, &source, span)
+                self.scatter_seqs(name, &source, &places, &source, (at(0), at(1)), span)
             }
             "update" => {
-                let Some(target) = self.seq_argument(name, "argument 1", first, span) else { return Value::Poison };
+                let Some(target) = self.seq_argument(name, "argument 1", first, at(0)) else { return Value::Poison };
                 let pairs = match &arguments[1] {
+                    Value::Tuple(parts) if parts.is_empty() => return first.clone(),
                     Value::Tuple(parts) => self.tuples_as_seq(parts, span),
                     other => other.clone(),
                 };
-                let Some(pairs) = self.seq_argument(name, "argument 2", &pairs, span) else { return Value::Poison };
+                let Some(pairs) = self.seq_argument(name, "argument 2", &pairs, at(1)) else { return Value::Poison };
                 self.scatter(name, &target, pairs.length, span, &mut |this, index| match this.element_at(
                     &pairs,
                     index,
@@ -327,40 +392,43 @@ impl Elaborator<'_> {
                     Value::Tuple(parts) if parts.len() == 2 => (parts[0].clone(), parts[1].clone()),
                     other => {
                         let text = format!(
-                            "an update of 'update' is {}; expected a pair of an index and a value",
+                            "an element of argument 2 of `update` is {}; expected a pair of an index and a value",
                             this.describe(&other)
                         );
-                        (this.type_problem(span, text), Value::Poison)
+                        let advice = "write `update(x, zip(indices, values))`";
+                        (this.problem(ProblemKind::Type, at(1), text, advice), Value::Poison)
                     }
                 })
             }
             "shift" | "rotate" => {
-                let Some(seq) = self.seq_argument(name, "argument 1", first, span) else { return Value::Poison };
-                let Some(by) = self.integer_argument(name, "offset", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 1", first, at(0)) else { return Value::Poison };
+                let Some(by) = self.integer_argument(name, "offset", &arguments[1], at(1)) else {
+                    return Value::Poison;
+                };
                 match arguments.get(2) {
                     Some(default) => self.shift(&seq, by, default, span),
                     None => self.rotate(&seq, by, span),
                 }
             }
             "split_at" => {
-                let Some(seq) = self.seq_argument(name, "argument 1", first, span) else { return Value::Poison };
-                let Some(k) = self.integer_argument(name, "place", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 1", first, at(0)) else { return Value::Poison };
+                let Some(k) = self.integer_argument(name, "place", &arguments[1], at(1)) else { return Value::Poison };
                 self.split_at(&seq, k, span)
             }
             "join" => self.join(first, span),
             "sort" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], at(1)) else {
                     return Value::Poison;
                 };
                 self.sort(first, &seq, span)
             }
             "collect" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], at(1)) else {
                     return Value::Poison;
                 };
                 self.collect(first, &seq, span)
             }
-            "transpose" => self.with_seq(name, first, span, |this, seq| this.transpose(&seq, span)),
+            "transpose" => self.with_seq(name, first, at(0), |this, seq| this.transpose(&seq, span)),
             "cast_to" => match (first, &arguments[1]) {
                 (Value::Scalar(x), Value::Scalar(like)) => {
                     let to = self.leaf(*like);
@@ -368,21 +436,21 @@ impl Elaborator<'_> {
                 }
                 (a, b) => {
                     let text =
-                        format!("'cast_to' takes two numbers; found {} and {}", self.describe(a), self.describe(b));
+                        format!("`cast_to` takes two numbers; found {} and {}", self.describe(a), self.describe(b));
                     self.type_problem(span, text)
                 }
             },
             "cast_to_el" => {
-                let Some(x) = self.scalar_argument(name, "argument 1", first, span) else { return Value::Poison };
-                let Some(leaf) = self.element_leaf(name, &arguments[1], span) else { return Value::Poison };
+                let Some(x) = self.scalar_argument(name, "argument 1", first, at(0)) else { return Value::Poison };
+                let Some(leaf) = self.element_leaf(name, &arguments[1], at(1)) else { return Value::Poison };
                 self.convert_scalar(x, leaf, span).into()
             }
             "min_bound" | "max_bound" => {
-                let Some(x) = self.scalar_argument(name, "argument", first, span) else { return Value::Poison };
+                let Some(x) = self.scalar_argument(name, "argument", first, at(0)) else { return Value::Poison };
                 let leaf = self.leaf(x);
                 self.bound(name, leaf, name == "max_bound", span)
             }
-            "min_bound_el" | "max_bound_el" => match self.element_leaf(name, first, span) {
+            "min_bound_el" | "max_bound_el" => match self.element_leaf(name, first, at(0)) {
                 Some(leaf) => self.bound(name, leaf, name == "max_bound_el", span),
                 None => Value::Poison,
             },
@@ -396,8 +464,8 @@ impl Elaborator<'_> {
                 truths.and_then(|truths| self.prim(op, &truths, span)).map_or(Value::Poison, Value::from)
             }
             _ => {
-                let text = format!("a @cu function cannot call '{name}' at a GPU");
-                self.problem(ProblemKind::Language, span, text, "Run the program at places.here.")
+                let text = format!("`{name}` is not compiled");
+                self.problem(ProblemKind::Language, span, text, "run the program at `places.here`")
             }
         }
     }
@@ -413,8 +481,9 @@ impl Elaborator<'_> {
     fn integer_argument(&mut self, function: &str, what: &str, value: &Value, span: Span) -> Option<Atom> {
         let scalar = self.scalar_argument(function, what, value, span)?;
         if !self.program.dtype(scalar.atom).is_integer() {
-            let text = format!("the {what} of '{function}' is {}; expected an integer", self.leaf(scalar));
-            self.type_problem(span, text);
+            let text = format!("the {what} of `{function}` is {}; expected an integer", self.leaf(scalar));
+            let advice = self.conversion_advice(span);
+            self.problem(ProblemKind::Type, span, text, advice);
             return None;
         }
         Some(self.convert_scalar(scalar, Leaf { dtype: DType::I64, weak: true }, span).atom)
@@ -425,7 +494,10 @@ impl Elaborator<'_> {
         match super::sequences::type_of_element(&self.element_type(&seq.element)) {
             Type::Scalar(leaf) => Some(leaf),
             other => {
-                self.type_problem(span, format!("the elements of '{function}' are {other}; expected numbers"));
+                self.type_problem(
+                    span,
+                    format!("the elements of the argument of `{function}` are {other}; expected numbers"),
+                );
                 None
             }
         }
@@ -436,10 +508,11 @@ impl Elaborator<'_> {
         self.tabulate(length, span, &mut |this, index| Scalar::strong(this.index_sum(start, index, span)).into())
     }
 
-    fn zip(&mut self, arguments: &[Value], span: Span) -> Value {
+    fn zip(&mut self, arguments: &[Value], spans: &[Span], span: Span) -> Value {
         let mut seqs = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
-            match self.seq_argument("zip", &format!("argument {}", at + 1), argument, span) {
+            let own = spans.get(at).copied().unwrap_or(span);
+            match self.seq_argument("zip", &format!("argument {}", at + 1), argument, own) {
                 Some(seq) => seqs.push(seq),
                 None => return Value::Poison,
             }
@@ -458,7 +531,7 @@ impl Elaborator<'_> {
     }
 
     /// Tuples of one type as a sequence of them.
-    fn tuples_as_seq(&mut self, parts: &[Value], span: Span) -> Value {
+    pub(super) fn tuples_as_seq(&mut self, parts: &[Value], span: Span) -> Value {
         let rows: Option<Vec<&Vec<Value>>> =
             parts.iter().map(|part| if let Value::Tuple(row) = part { Some(row) } else { None }).collect();
         let Some(rows) = rows.filter(|rows| rows.windows(2).all(|pair| pair[0].len() == pair[1].len())) else {
@@ -467,7 +540,7 @@ impl Elaborator<'_> {
         let Some(first) = rows.first() else { return Value::Tuple(Vec::new()) };
         let columns: Vec<Value> =
             (0..first.len()).map(|at| self.list(rows.iter().map(|row| row[at].clone()).collect(), span)).collect();
-        self.zip(&columns, span)
+        self.zip(&columns, &[], span)
     }
 
     fn reduce_truth(&mut self, name: &str, seq: &Seq, span: Span) -> Value {
@@ -489,11 +562,12 @@ impl Elaborator<'_> {
     }
 
     /// `min` and `max`, of a sequence or of several numbers.
-    fn extreme(&mut self, name: &str, arguments: &[Value], span: Span) -> Value {
+    fn extreme(&mut self, name: &str, arguments: &[Value], spans: &[Span], span: Span) -> Value {
         let comparison = if name == "min" { Comparison::Lt } else { Comparison::Gt };
         if let [value] = arguments {
-            let Some(seq) = self.seq_argument(name, "the argument", value, span) else { return Value::Poison };
-            self.check_not_empty(name, &seq, span);
+            let at = spans.first().copied().unwrap_or(span);
+            let Some(seq) = self.seq_argument(name, "the argument", value, at) else { return Value::Poison };
+            self.check_not_empty(name, &seq, at, span);
             let better = Value::Prelude(if name == "min" { "__first_min" } else { "__first_max" }.into());
             let _ = comparison;
             return self.reduce(name, &better, &seq, None, false, span);
@@ -506,9 +580,10 @@ impl Elaborator<'_> {
     }
 
     /// A reduction that begins with the first element needs one.
-    fn check_not_empty(&mut self, name: &str, seq: &Seq, span: Span) {
+    fn check_not_empty(&mut self, name: &str, seq: &Seq, at: Span, span: Span) {
         let least = self.index_op(Op::Maximum, seq.length, Atom::index(1), span);
-        let names = vec![format!("{name}: the sequence is empty; expected at least one element")];
+        let what = self.quoted(at).filter(|_| at != span).unwrap_or_else(|| "the sequence".into());
+        let names = vec![format!("{what} is empty; `{name}` needs one element at least")];
         if !self.follows_condition() {
             self.emit(crate::ir::Exp::Same { lengths: vec![seq.length, least], names }, &[(DType::I64, 0)], span);
         }
@@ -522,17 +597,27 @@ impl Elaborator<'_> {
         }
     }
 
-    fn extreme_with_index(&mut self, is_max: bool, seq: &Seq, span: Span) -> Value {
+    fn extreme_with_index(&mut self, is_max: bool, seq: &Seq, at: Span, span: Span) -> Value {
         let counted = self.range(Atom::index(0), seq.length, span);
         let Value::Seq(counted) = counted else { return Value::Poison };
         let pairs = Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element.clone()]) };
-        self.check_not_empty(if is_max { "argmax" } else { "argmin" }, &pairs, span);
+        self.check_not_empty(if is_max { "argmax" } else { "argmin" }, &pairs, at, span);
         let name = if is_max { "__argmax" } else { "__argmin" };
         self.reduce(&name[2..], &Value::Prelude(name.into()), &pairs, None, true, span)
     }
 
-    fn scatter_seqs(&mut self, name: &str, source: &Seq, places: &Seq, target: &Seq, span: Span) -> Value {
-        let length = self.same_length(&[(source, "the values".to_owned()), (places, "the indices".to_owned())], span);
+    fn scatter_seqs(
+        &mut self,
+        name: &str,
+        source: &Seq,
+        places: &Seq,
+        target: &Seq,
+        spans: (Span, Span),
+        span: Span,
+    ) -> Value {
+        let of = |this: &Self, span, otherwise: &str| this.quoted(span).unwrap_or_else(|| otherwise.into());
+        let (values, indices) = (of(self, spans.0, "the sequence of values"), of(self, spans.1, "that of indices"));
+        let length = self.same_length(&[(source, values), (places, indices)], span);
         self.scatter(name, target, length, span, &mut |this, index| {
             (this.element_at(places, index, Bounds::Inside, span), this.element_at(source, index, Bounds::Inside, span))
         })
@@ -657,7 +742,7 @@ impl Elaborator<'_> {
     }
 
     /// The sequences of a sequence, or of a list, one after the other.
-    fn join(&mut self, value: &Value, span: Span) -> Value {
+    pub(super) fn join(&mut self, value: &Value, span: Span) -> Value {
         let Value::Tuple(parts) = value else { return self.flattened(value, span) };
         let mut seqs = Vec::new();
         for (at, part) in parts.iter().enumerate() {
@@ -667,7 +752,7 @@ impl Elaborator<'_> {
             }
         }
         let Some(last) = seqs.last().cloned() else {
-            return self.type_problem(span, "'join' of an empty list has no type");
+            return self.type_problem(span, "`join` of an empty list has no type");
         };
         let mut ends = Vec::new();
         let mut total = Atom::index(0);
@@ -707,7 +792,7 @@ impl Elaborator<'_> {
             },
         ) else {
             return self
-                .type_problem(span, format!("'transpose' takes a sequence of sequences of one length; found {found}"));
+                .type_problem(span, format!("`transpose` takes a sequence of sequences of one length; found {found}"));
         };
         let (var, weak) = (*var, *weak);
         let inner = self.length(var, 1, span);
@@ -731,7 +816,7 @@ impl Elaborator<'_> {
             DType::F32 => pick(f64::from(f32::MIN), f64::from(f32::MAX)),
             DType::F64 => pick(f64::MIN, f64::MAX),
             other => {
-                let text = format!("'{name}' of {}; expected an integer or a float", other.name());
+                let text = format!("the argument of `{name}` is {}; expected an integer or a float", other.name());
                 return self.type_problem(span, text);
             }
         };
@@ -781,6 +866,11 @@ impl Elaborator<'_> {
         let Some(takes) = takes else { return Some(Value::Poison) };
         Some(self.choose(takes, span, |_| b.clone(), |_| a.clone()))
     }
+}
+
+/// A number of parts, in words.
+fn n_parts(n: usize) -> String {
+    if n == 1 { "1 part".into() } else { format!("{n} parts") }
 }
 
 #[cfg(test)]

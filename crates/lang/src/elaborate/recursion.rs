@@ -73,10 +73,12 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let name = &closure.function.name;
-        let text = format!("'{name}' calls itself, and the call is not the last thing that it does");
-        let advice =
-            "Pass what is computed so far as an argument, and return the call itself; or write reduce or scan.";
-        Some(self.problem(ProblemKind::Language, span, text, advice))
+        let text = format!("`{name}` calls itself, and the call is not the last step");
+        let around = self.returned.last().filter(|at| **at != span && at.file == span.file && at.line <= span.line);
+        let around = around.map(|at| (*at, "the result of the call is used here".to_owned()));
+        let advice = "pass what is computed so far as one more argument, and return the call itself; or write `reduce` or \
+                      `scan`";
+        Some(self.problem_with(ProblemKind::Language, span, text, around.into_iter().collect(), advice))
     }
 
     /// Whether only the condition of a loop is of interest.
@@ -235,8 +237,8 @@ impl<'a> Elaborator<'a> {
                 return self.follow(closure, arguments, Follow::Value, span);
             }
             let name = &closure.function.name;
-            let text = format!("'{name}' calls itself on every path, without an end");
-            return self.problem(ProblemKind::Language, closure.function.span, text, "Return a value on some path.");
+            let text = format!("`{name}` calls itself on every path, without an end");
+            return self.problem(ProblemKind::Language, self.call_in(closure), text, "return a value on some path");
         }
         let cond = self.close_block(vec![goes_on.atom]);
         if crate::simplify::needs_work_on_arrays(&cond) {
@@ -276,15 +278,16 @@ impl<'a> Elaborator<'a> {
                 };
                 ((next, types), (current, lengths))
             });
-            let ((Value::Tuple(values), Some(types)), (current, lengths)) = (next, current) else { return None };
+            let ((Value::Tuple(values), Some(types)), (current, lengths)) = (next, current) else {
+                self.refuse_recursion(closure, arguments, span);
+                return None;
+            };
             if values.len() != arguments.len() {
-                let text = format!(
-                    "'{}' takes {} argument(s); it calls itself with {}",
-                    closure.function.name,
-                    arguments.len(),
-                    values.len()
-                );
-                self.type_problem(closure.function.span, text);
+                let (name, n) = (&closure.function.name, super::calls::n_arguments(arguments.len()));
+                let text = format!("`{name}` takes {n}; it calls itself with {}", values.len());
+                let at = self.call_in(closure);
+                let related = vec![(closure.function.span, "defined here".to_owned())];
+                self.problem_with(ProblemKind::Type, at, text, related, "");
                 return None;
             }
             let mut is_stable = plan.keep_lengths(&lengths);
@@ -296,16 +299,20 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 let Some(ty) = ty else {
-                    self.type_problem(span, format!("an argument of '{}' becomes a function", closure.function.name));
+                    let text =
+                        format!("an argument of `{}` becomes a function when it calls itself", closure.function.name);
+                    let at = self.call_in(closure);
+                    self.type_problem(at, text);
                     return None;
                 };
                 let Some(joined) = known.join(&ty) else {
                     let text = format!(
-                        "argument {} of '{}' is {known} in the first call and {ty} when it calls itself",
+                        "argument {} of `{}` is {known} in the first call and {ty} when it calls itself",
                         at + 1,
                         closure.function.name
                     );
-                    self.problem(ProblemKind::Type, span, text, "Each argument must keep its type.");
+                    let at = self.call_in(closure);
+                    self.problem(ProblemKind::Type, at, text, "each argument must keep its type");
                     return None;
                 };
                 if joined != known {
@@ -326,8 +333,37 @@ impl<'a> Elaborator<'a> {
                 return Some(plan);
             }
         }
-        self.type_problem(span, format!("the types of the arguments of '{}' do not settle", closure.function.name));
+        let text = format!("the types of the arguments of `{}` change whenever it calls itself", closure.function.name);
+        self.problem(ProblemKind::Type, self.call_in(closure), text, "each argument must keep its type");
         None
+    }
+
+    /// Says what is wrong with a function that mentions itself, where no call of it is a last step.
+    fn refuse_recursion(&mut self, closure: &Rc<Closure>, arguments: &[Value], span: Span) {
+        if !self.problems.is_empty() {
+            return;
+        }
+        self.open_block(EmitAt::Repeat);
+        self.follow(closure, arguments.to_vec(), Follow::Value, span);
+        self.close_block(Vec::new());
+        if self.problems.is_empty() {
+            let text = format!("`{}` uses itself, but not as its last step", closure.function.name);
+            let advice = "return the call itself, with what is computed so far as an argument";
+            self.problem(ProblemKind::Language, closure.function.span, text, advice);
+        }
+    }
+
+    /// Where a function calls itself.
+    fn call_in(&self, closure: &Closure) -> Span {
+        let name = &closure.function.name;
+        let function = &closure.function;
+        let is_self = |called: &str| match closure.index {
+            Some(index) => {
+                function.outside.iter().any(|(known, what)| &**known == called && *what == Outside::Function(index))
+            }
+            None => called == &**name,
+        };
+        call_in(&function.body, &is_self).unwrap_or(function.span)
     }
 
     /// Fresh variables for the arguments that change, in the open block.
@@ -504,6 +540,25 @@ fn atoms_of(value: &Value) -> Vec<Atom> {
     let mut atoms = Vec::new();
     value.atoms(&mut atoms);
     atoms
+}
+
+/// The first value that statements return which is a call of a name, or chooses one.
+fn call_in(stmts: &[Stmt], is_it: &dyn Fn(&str) -> bool) -> Option<Span> {
+    fn of_expr(expr: &Expr, is_it: &dyn Fn(&str) -> bool) -> Option<Span> {
+        match &expr.kind {
+            ExprKind::Call(callee, _) => match &callee.kind {
+                ExprKind::Name(name) if is_it(name) => Some(expr.span),
+                _ => None,
+            },
+            ExprKind::IfElse(_, then, other) => of_expr(then, is_it).or_else(|| of_expr(other, is_it)),
+            _ => None,
+        }
+    }
+    stmts.iter().find_map(|stmt| match stmt {
+        Stmt::Return(Some(value), _) => of_expr(value, is_it),
+        Stmt::If(_, then, other, _) => call_in(then, is_it).or_else(|| call_in(other, is_it)),
+        _ => None,
+    })
 }
 
 /// Whether statements mention a name.

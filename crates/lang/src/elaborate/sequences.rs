@@ -1,7 +1,7 @@
 //! Sequences: `map` and what becomes a map, and the operations that combine elements.
 
 use super::types::{ElementType, Type};
-use super::value::{Element, Scalar, Seq, Value};
+use super::value::{Element, Leaf, Scalar, Seq, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Axis, Bounds, Direction, Exp, Lambda, Var};
 use crate::problem::ProblemKind;
@@ -22,8 +22,16 @@ impl Elaborator<'_> {
             Value::Seq(seq) => Some(seq.clone()),
             Value::Poison => None,
             other => {
-                let text = format!("{what} of '{function}' is {}; expected a sequence", self.describe(other));
-                self.type_problem(span, text);
+                let text = format!("{what} of {function} is {}; expected a sequence", self.describe(other));
+                let of = if function.contains(' ') { function.to_owned() } else { format!("`{function}`") };
+                let text = text.replacen(function, &of, 1);
+                let advice = match (other, self.text_of(span)) {
+                    (Value::Scalar(scalar), Some(n)) if self.program.dtype(scalar.atom).is_integer() => {
+                        format!("write `range({n})` for the numbers from 0 to `{n}` - 1")
+                    }
+                    _ => String::new(),
+                };
+                self.problem(ProblemKind::Type, span, text, advice);
                 None
             }
         }
@@ -40,12 +48,15 @@ impl Elaborator<'_> {
                 names.push(name.clone());
             }
         }
-        let known: Vec<i128> = lengths.iter().filter_map(|length| Scalar::weak(*length).constant_int()).collect();
-        if let [first, rest @ ..] = known.as_slice()
-            && let Some(other) = rest.iter().find(|length| *length != first)
+        let known = lengths.iter().zip(&names);
+        let known: Vec<_> =
+            known.filter_map(|(length, name)| Some((Scalar::weak(*length).constant_int()?, name))).collect();
+        if let [(n, first), rest @ ..] = known.as_slice()
+            && let Some((other_n, other)) = rest.iter().find(|(length, _)| length != n)
         {
-            let text = format!("sequences of {first} and {other} elements are used together");
-            self.problem(ProblemKind::Shape, span, text, "Their lengths must be equal; zip(x, y) takes the shortest.");
+            let text = format!("{first} has {n} elements and {other} has {other_n}; expected one length");
+            let advice = "their lengths must be equal; a comprehension over `zip(x, y)` takes the shortest";
+            self.problem(ProblemKind::Shape, span, text, advice);
         }
         match lengths.as_slice() {
             [] => Atom::index(0),
@@ -89,7 +100,8 @@ impl Elaborator<'_> {
         let Some(of) = self.type_of(&result) else {
             self.close_block(Vec::new());
             let what = self.describe(&result);
-            return self.type_problem(span, format!("an element becomes {what}; expected a number or a sequence"));
+            return self
+                .type_problem(span, format!("each element becomes {what}; expected a number, a tuple or a sequence"));
         };
         if result.is_poison() || of == Type::Any {
             self.close_block(Vec::new());
@@ -121,7 +133,7 @@ impl Elaborator<'_> {
                     ProblemKind::Language,
                     span,
                     text,
-                    "Compute the sequences of different lengths by a map of their own.",
+                    "compute the sequences of different lengths by a map of their own",
                 )
             }
         }
@@ -281,8 +293,12 @@ impl Elaborator<'_> {
     }
 
     /// `map(f, x, ...)`.
-    pub(super) fn map(&mut self, function: &Value, seqs: &[Seq], span: Span) -> Value {
-        let named: Vec<_> = seqs.iter().enumerate().map(|(at, seq)| (seq, format!("sequence {}", at + 1))).collect();
+    pub(super) fn map(&mut self, function: &Value, seqs: &[Seq], spans: &[Span], span: Span) -> Value {
+        let name = |at: usize| {
+            let quoted = spans.get(at).and_then(|span| self.quoted(*span));
+            quoted.unwrap_or_else(|| format!("sequence {}", at + 1))
+        };
+        let named: Vec<_> = seqs.iter().enumerate().map(|(at, seq)| (seq, name(at))).collect();
         let length = self.same_length(&named, span);
         self.tabulate(length, span, &mut |this, index| {
             let arguments = seqs.iter().map(|seq| this.element_at(seq, index, Bounds::Inside, span)).collect();
@@ -292,26 +308,83 @@ impl Elaborator<'_> {
 
     /// A sequence of the values that are given.
     pub(super) fn list(&mut self, parts: Vec<Value>, span: Span) -> Value {
-        let types: Option<Vec<Type>> = parts.iter().map(|part| self.type_of(part)).collect();
-        let Some(types) = types else { return Value::Tuple(parts) };
-        if types.iter().any(|ty| !matches!(ty, Type::Scalar(_) | Type::Any)) || parts.is_empty() {
-            return Value::Tuple(parts);
-        }
-        let mut joined = types[0].clone();
-        for ty in &types[1..] {
-            joined = joined.join(ty).unwrap_or(Type::Any);
+        if parts.iter().any(Value::is_poison) {
+            return Value::Poison;
         }
         let n = parts.len();
-        self.tabulate(Atom::index(n as i64), span, &mut |this, index| {
-            let mut chosen = this.convert(&parts[n - 1], &joined, span);
-            for (at, part) in parts[..n - 1].iter().enumerate().rev() {
-                let is_it = this.prim(Op::Equal, &[Scalar::weak(index), Scalar::weak(Atom::index(at as i64))], span);
-                let Some(is_it) = is_it else { return Value::Poison };
-                let part = this.convert(part, &joined, span);
-                chosen = this.choose(is_it, span, |_| part, |_| chosen);
+        let mut joined = Type::Any;
+        for part in &parts {
+            let ty = self.type_of(part);
+            match ty.as_ref().and_then(|ty| joined.join(ty)) {
+                Some(more) => joined = more,
+                None => {
+                    let found = self.describe(part);
+                    let text = match ty {
+                        Some(_) => format!("the elements of a list are {joined} and {found}; expected one type"),
+                        None => format!("an element of a list is {found}; expected numbers, tuples or sequences"),
+                    };
+                    return self.problem(ProblemKind::Type, span, text, "write a tuple for values of different types");
+                }
             }
-            chosen
+        }
+        match joined {
+            // As at `places.here`, where nothing is known of the elements.
+            Type::Any => joined = Type::Scalar(Leaf { dtype: DType::F64, weak: false }),
+            Type::Tuple(_) => return self.tuples_as_seq(&parts, span),
+            Type::Seq(_) => return self.list_of_seqs(parts, span),
+            Type::Scalar(_) => {}
+        }
+        if n == 0 {
+            let none = self.placeholder(&joined, span);
+            return self.tabulate(Atom::index(0), span, &mut |_, _| none.clone());
+        }
+        self.tabulate(Atom::index(n as i64), span, &mut |this, index| {
+            let values: Vec<Value> = parts.iter().map(|part| this.convert(part, &joined, span)).collect();
+            this.chosen(&values, index, span)
         })
+    }
+
+    /// A sequence of these sequences: of one length if the program knows that it is one.
+    fn list_of_seqs(&mut self, parts: Vec<Value>, span: Span) -> Value {
+        let seqs: Vec<Seq> =
+            parts.iter().filter_map(|part| if let Value::Seq(seq) = part { Some(seq.clone()) } else { None }).collect();
+        let first = seqs[0].length;
+        let n = Atom::index(seqs.len() as i64);
+        if seqs.iter().all(|seq| seq.length == first && is_flat(&seq.element, &self.program)) {
+            return self.tabulate(n, span, &mut |this, row| {
+                this.tabulate(first, span, &mut |this, column| {
+                    let values: Vec<Value> =
+                        seqs.iter().map(|seq| this.element_at(seq, column, Bounds::Inside, span)).collect();
+                    this.chosen(&values, row, span)
+                })
+            });
+        }
+        let Value::Seq(values) = self.join(&Value::Tuple(parts), span) else { return Value::Poison };
+        let mut ends = vec![Value::from(Scalar::strong(Atom::index(0)))];
+        let mut total = Atom::index(0);
+        for seq in &seqs {
+            total = self.index_sum(total, seq.length, span);
+            ends.push(Scalar::strong(total).into());
+        }
+        let more = Atom::index(ends.len() as i64);
+        match self.tabulate(more, span, &mut |this, index| this.chosen(&ends, index, span)) {
+            Value::Seq(Seq { element: Element::Array { var: offsets, .. }, .. }) => {
+                Seq { length: n, element: Element::Ragged { offsets, values: Box::new(values.element) } }.into()
+            }
+            _ => Value::Poison,
+        }
+    }
+
+    /// The value at an index.
+    fn chosen(&mut self, values: &[Value], index: Atom, span: Span) -> Value {
+        let Some((last, others)) = values.split_last() else { return Value::Poison };
+        let mut chosen = last.clone();
+        for (at, value) in others.iter().enumerate().rev() {
+            let is_it = self.prim(Op::Equal, &[Scalar::weak(index), Scalar::weak(Atom::index(at as i64))], span);
+            let Some(is_it) = is_it else { return Value::Poison };
+            chosen = self.choose(is_it, span, |_| value.clone(), |_| chosen);
+        }
+        chosen
     }
 
     /// The type to which elements and results of an associative function settle.
@@ -332,8 +405,8 @@ impl Elaborator<'_> {
             Some(first) => {
                 let given = self.type_of(first)?;
                 let Some(joined) = given.join(&element) else {
-                    let text = format!("'{what}' starts with {given}, but the elements are {element}");
-                    self.problem(ProblemKind::Type, span, text, "Both must have one type.");
+                    let text = format!("`{what}` starts with {given}, but the elements are {element}");
+                    self.problem(ProblemKind::Type, span, text, "start with a value of the elements' type");
                     return None;
                 };
                 joined
@@ -347,25 +420,26 @@ impl Elaborator<'_> {
                 (this.type_of(&value), this.describe(&value))
             });
             let (Some(found), _) = found else {
-                self.type_problem(span, format!("the function of '{what}' gives {}", found.1));
+                let text = format!("the function of `{what}` gives {}; expected {settled}", found.1);
+                self.problem_of(function, span, text, "");
                 return None;
             };
             if found == Type::Any {
                 return None;
             }
             let Some(joined) = settled.join(&found) else {
-                let text = format!("the function of '{what}' makes {found} from two values of type {settled}");
-                self.problem(ProblemKind::Type, span, text, "It must give a value of the type of its arguments.");
+                let text = format!("the function of `{what}` makes {found} from two values of type {settled}");
+                self.problem_of(function, span, text, "it must give a value of the type of its arguments");
                 return None;
             };
             if joined == settled {
                 if matches!(settled, Type::Seq(_)) || contains_seq(&settled) {
-                    let text = format!("'{what}' combines sequences ({settled}); expected numbers or tuples of them");
+                    let text = format!("`{what}` combines sequences, {settled}; expected numbers or tuples of them");
                     self.problem(
                         ProblemKind::Language,
                         span,
                         text,
-                        "Write it for each column: map(sum, transpose(x)), for example.",
+                        "combine the elements of each column, as in `map(sum, transpose(x))`",
                     );
                     return None;
                 }
@@ -373,8 +447,17 @@ impl Elaborator<'_> {
             }
             settled = joined;
         }
-        self.type_problem(span, format!("the types of '{what}' do not settle"));
+        self.type_problem(span, format!("the types of the values that `{what}` combines grow without an end"));
         None
+    }
+
+    /// A problem of types with a function, which is shown.
+    fn problem_of(&mut self, function: &Value, span: Span, text: String, advice: &str) {
+        let related = match function {
+            Value::Closure(closure) => vec![(closure.function.span, "this function".to_owned())],
+            _ => Vec::new(),
+        };
+        self.problem_with(ProblemKind::Type, span, text, related, advice);
     }
 
     /// The function of two accumulators as a lambda of scalars.
@@ -467,7 +550,10 @@ impl Elaborator<'_> {
             _ => {
                 self.close_block(Vec::new());
                 if !value.is_poison() {
-                    let text = format!("a filter keeps {}; expected numbers or tuples of them", self.describe(&value));
+                    let text = format!(
+                        "the elements of a filter are {}; expected numbers or tuples of them",
+                        self.describe(&value)
+                    );
                     self.type_problem(span, text);
                 }
                 return Value::Poison;
@@ -506,8 +592,13 @@ impl Elaborator<'_> {
         let Some(value_type) = value_type.filter(|found| *found != Type::Any) else { return Value::Poison };
         let joined = element_type_of(&value_type).and_then(|element| target_type.join(&Type::Seq(element)));
         let Some(Type::Seq(joined)) = joined else {
-            let text = format!("'{what}' puts {value_type} into {target_type}");
-            return self.problem(ProblemKind::Type, span, text, "Both must have one type.");
+            let text = format!("`{what}` puts {value_type} into {target_type}");
+            return self.problem(
+                ProblemKind::Type,
+                span,
+                text,
+                "values must have the type of the elements that they replace",
+            );
         };
         let Value::Seq(target) = self.convert(&target.clone().into(), &Type::Seq(joined.clone()), span) else {
             return Value::Poison;
@@ -515,7 +606,7 @@ impl Elaborator<'_> {
         let mut targets = Vec::new();
         target.element.arrays(&mut targets);
         if targets.iter().any(|var| self.program.var_type(*var).ndim != 1) || has_ragged(&target.element) {
-            let text = format!("'{what}' replaces sequences in {target_type}; expected numbers or tuples of them");
+            let text = format!("`{what}` replaces sequences in {target_type}; expected numbers or tuples of them");
             return self.problem(ProblemKind::Language, span, text, "");
         }
         let of = type_of_element(&joined);
@@ -526,7 +617,7 @@ impl Elaborator<'_> {
             Value::Scalar(scalar) => self.position(&target, *scalar, span),
             Value::Poison => None,
             other => {
-                let text = format!("an index of '{what}' is {}; expected an integer", self.describe(other));
+                let text = format!("an index of `{what}` is {}; expected an integer", self.describe(other));
                 self.type_problem(span, text);
                 None
             }
@@ -549,7 +640,10 @@ impl Elaborator<'_> {
     pub(super) fn sort(&mut self, less: &Value, seq: &Seq, span: Span) -> Value {
         let of = type_of_element(&self.element_type(&seq.element));
         if contains_seq(&of) {
-            return self.type_problem(span, format!("'sort' orders elements of type {of}; expected numbers or tuples"));
+            return self.type_problem(
+                span,
+                format!("`sort` orders elements of type {of}; expected numbers or tuples of them"),
+            );
         }
         let mut arrays = Vec::new();
         seq.element.arrays(&mut arrays);

@@ -23,7 +23,12 @@ impl<'a> Elaborator<'a> {
                 }
                 Stmt::Return(Some(value), _) => return self.returned(value, &env),
                 Stmt::Return(None, span) => {
-                    return self.problem(ProblemKind::Language, *span, "a function returns nothing", "Return a value.");
+                    return self.problem(
+                        ProblemKind::Language,
+                        *span,
+                        "`return` without a value",
+                        "return a value on every path",
+                    );
                 }
                 Stmt::Def(function) => {
                     let closure = Closure { function: function.clone(), env: env.clone(), index: None };
@@ -32,6 +37,7 @@ impl<'a> Elaborator<'a> {
                 Stmt::Nothing => {}
                 Stmt::Unsupported(what, span) => {
                     self.unsupported(what, *span);
+                    env.set(super::expressions::AFTER_REFUSED.into(), Value::Poison);
                 }
                 Stmt::If(cond, then, other, span) => {
                     let value = self.expression(cond, &env);
@@ -79,8 +85,9 @@ impl<'a> Elaborator<'a> {
             return self.statements(stmts, env, &mut |this, env| this.statements(after, env, &mut *rest));
         }
         let rest = std::cell::RefCell::new(rest);
-        self.choose(
+        self.choose_between(
             truth,
+            (value_span(then, span), value_span(if other.is_empty() { after } else { other }, span)),
             span,
             |this| this.statements(then, first, &mut |this, env| this.statements(after, env, &mut **rest.borrow_mut())),
             |this| {
@@ -105,9 +112,16 @@ impl<'a> Elaborator<'a> {
             own
         };
         let (own_then, own_other) = (in_branch(then), in_branch(other));
+        for name in names.iter().filter(|name| env.get(name).is_none()) {
+            let (what, advice) = ("assigned in one branch of an `if` only", "assign it in the other branch, too");
+            after.set(name.clone(), Value::Unusable { what: what.into(), advice: advice.into() });
+        }
         names.retain(|name| env.get(name).is_some() || (own_then.contains(name) && own_other.contains(name)));
-        let merged = self.choose(
+        let spans = (value_span(then, span), value_span(other, span));
+        let was_merging = std::mem::replace(&mut self.is_merging, true);
+        let merged = self.choose_between(
             truth,
+            spans,
             span,
             |this| {
                 this.statements(then, env.clone(), &mut |_, env| {
@@ -120,6 +134,7 @@ impl<'a> Elaborator<'a> {
                 })
             },
         );
+        self.is_merging = was_merging;
         match merged {
             Value::Tuple(values) => {
                 names.into_iter().zip(values).for_each(|(name, value)| after.set(name, value));
@@ -147,12 +162,9 @@ impl<'a> Elaborator<'a> {
             }
             (Pattern::Tuple(parts, at), value) => {
                 if !value.is_poison() {
-                    let text = format!(
-                        "{} is taken apart into {} names; expected a tuple of {0}",
-                        self.describe(&value),
-                        parts.len()
-                    )
-                    .replace("{0}", &parts.len().to_string());
+                    let n = parts.len();
+                    let text =
+                        format!("{} is taken apart into {n} names; expected a tuple of {n}", self.describe(&value));
                     let span = if at.is_known() { *at } else { span };
                     self.type_problem(span, text);
                 }
@@ -168,6 +180,17 @@ impl<'a> Elaborator<'a> {
         self.close_block(Vec::new());
         found
     }
+}
+
+/// Where the value of a branch is.
+fn value_span(stmts: &[Stmt], otherwise: Span) -> Span {
+    let place = |stmt: &Stmt| match stmt {
+        Stmt::Return(Some(value), _) => Some(value.span),
+        Stmt::Assign(_, value, _) => Some(value.span),
+        _ => None,
+    };
+    let returned = stmts.iter().find(|stmt| matches!(stmt, Stmt::Return(..)));
+    returned.or(stmts.last()).and_then(place).unwrap_or(otherwise)
 }
 
 fn always_returns(stmts: &[Stmt]) -> bool {
@@ -186,7 +209,7 @@ fn may_return(stmts: &[Stmt]) -> bool {
     })
 }
 
-fn assigned_names(stmts: &[Stmt], names: &mut Vec<Arc<str>>) {
+pub(super) fn assigned_names(stmts: &[Stmt], names: &mut Vec<Arc<str>>) {
     fn of_pattern(pattern: &Pattern, names: &mut Vec<Arc<str>>) {
         match pattern {
             Pattern::Name(name, _) if !names.contains(name) => names.push(name.clone()),

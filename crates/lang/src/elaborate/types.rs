@@ -52,6 +52,7 @@ impl fmt::Display for Leaf {
         match (self.weak, self.dtype) {
             (true, DType::F64) => f.write_str("float"),
             (true, DType::C128) => f.write_str("complex"),
+            (true, DType::Bool) => f.write_str("bool"),
             (true, _) => f.write_str("int"),
             (false, dtype) => f.write_str(dtype.name()),
         }
@@ -90,6 +91,15 @@ fn write_tuple<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T]) -> fmt:
 }
 
 impl Type {
+    /// Whether nothing is known of a part.
+    pub(super) fn has_unknown(&self) -> bool {
+        match self {
+            Type::Any => true,
+            Type::Tuple(parts) => parts.iter().any(Type::has_unknown),
+            _ => false,
+        }
+    }
+
     /// The common type; `None` if there is none.
     pub(super) fn join(&self, other: &Type) -> Option<Type> {
         Some(match (self, other) {
@@ -151,12 +161,16 @@ impl Elaborator<'_> {
     pub(super) fn describe(&self, value: &Value) -> String {
         match value {
             Value::Closure(closure) if &*closure.function.name == "<lambda>" => "a lambda".into(),
-            Value::Closure(closure) => format!("the function '{}'", closure.function.name),
-            Value::Prelude(name) => format!("the function '{name}'"),
-            Value::Elementwise(op) => format!("the function '{}'", op.name()),
+            Value::Closure(closure) => format!("the function `{}`", closure.function.name),
+            Value::Prelude(name) => format!("the function `{name}`"),
+            Value::Elementwise(op) => format!("the function `{}`", op.name()),
             Value::DType(dtype) => format!("the type {}", dtype.name()),
-            Value::Module(name, _) => format!("the module '{name}'"),
+            Value::Module(name, _) => format!("the module `{name}`"),
             Value::Unusable { what, .. } => what.to_string(),
+            Value::Tuple(parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| self.describe(part)).collect();
+                format!("({}{})", parts.join(", "), if parts.len() == 1 { "," } else { "" })
+            }
             other => self.type_of(other).map_or_else(|| "?".into(), |found| found.to_string()),
         }
     }
@@ -347,6 +361,8 @@ pub(super) fn number_as(number: Number, to: DType) -> Option<Number> {
         }
         (Number::Int(value), DType::F32 | DType::F64) if value.unsigned_abs() < 1 << 24 => Number::Float(value as f64),
         (Number::Int(value), DType::F64) if value.unsigned_abs() < 1 << 53 => Number::Float(value as f64),
+        (Number::Int(value), DType::F16) if value.unsigned_abs() <= 1 << 11 => Number::Float(value as f64),
+        (Number::Int(value), DType::BF16) if value.unsigned_abs() <= 1 << 8 => Number::Float(value as f64),
         (Number::Float(value), DType::F64) => Number::Float(value),
         (Number::Float(value), DType::F32) => Number::Float(f64::from(value as f32)),
         (Number::Float(value), DType::C128) => Number::Complex(value, 0.0),

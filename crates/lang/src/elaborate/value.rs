@@ -107,7 +107,7 @@ impl Scalar {
             Number::Float(_) => DType::F64,
             Number::Complex(..) => DType::C128,
         };
-        Self { atom: Atom::Const(number, dtype), weak: dtype != DType::Bool }
+        Self { atom: Atom::Const(number, dtype), weak: true }
     }
 
     /// Its value, if the program knows it.

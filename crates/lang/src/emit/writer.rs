@@ -641,7 +641,7 @@ fn unsupported(stmt: &Stmt) -> Box<Problem> {
         kind: ProblemKind::Language,
         span: stmt.span,
         message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
-        advice: "Compute it for all elements at once, outside of the map.".into(),
+        advice: "compute it for all elements at once, outside of the map".into(),
         related: Vec::new(),
     })
 }

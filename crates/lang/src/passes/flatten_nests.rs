@@ -142,7 +142,7 @@ fn flatten(
                     kind: ProblemKind::Language,
                     span: inner.span,
                     message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
-                    advice: "Compute it for all elements at once, outside of the map.".into(),
+                    advice: "compute it for all elements at once, outside of the map".into(),
                     related: vec![(span, "the map".into())],
                 });
                 return;

@@ -5,7 +5,7 @@
 
 use crate::ir::{Atom, Block, Exp, Program, Var};
 use crate::rewrite::{Renaming, copy_block, replace_in_exp};
-use crate::simplify::{all_operands, remove_dead};
+use crate::simplify::{all_operands, remove_dead, remove_dead_of_host};
 use rtcg_codegen::array::Op;
 
 /// What an element may cost to be computed wherever it is read.
@@ -59,7 +59,7 @@ fn in_block(program: &mut Program, block: &mut Block, is_element: bool) {
         }
         at += 1;
     }
-    remove_dead(block);
+    if is_element { remove_dead(block) } else { remove_dead_of_host(block) }
 }
 
 /// Where the elements of a sequence are read.

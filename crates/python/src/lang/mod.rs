@@ -44,14 +44,20 @@ pub(crate) struct WalkedSource {
 impl WalkedSource {
     /// Reads a function, plain or decorated with `cu`, and all programs that it calls.
     pub(crate) fn walk(function: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::walk_with(function, &[])
+    }
+
+    /// The same with functions that the program is given as arguments.
+    pub(crate) fn walk_with(function: &Bound<'_, PyAny>, arguments: &[Bound<'_, PyAny>]) -> PyResult<Self> {
         let mut outside = outside::Resolver::new(function)?;
+        let arguments = arguments.iter().map(|argument| outside.argument(argument)).collect::<PyResult<_>>()?;
         let (mut functions, mut files) = (Vec::new(), Vec::new());
         while let Some(function) = outside.function(functions.len()) {
             let (tree, file) = read(&function, functions.len())?;
             functions.push(Arc::new(outside.with_outside(&function, tree)?));
             files.push(file);
         }
-        let source = Arc::new(Source { functions, files: Files(files) });
+        let source = Arc::new(Source { functions, files: Files(files), arguments });
         Ok(WalkedSource { source, dependencies: outside.dependencies })
     }
 

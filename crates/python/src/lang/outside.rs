@@ -105,6 +105,17 @@ impl<'py> Resolver<'py> {
         Ok(resolver)
     }
 
+    /// What a function is that the program is given: one of the program's own, decorated or not, or of the prelude.
+    pub(super) fn argument(&mut self, value: &Object<'py>) -> PyResult<Outside> {
+        if let Ok(function) = value.cast::<PyFunction>()
+            && elementwise(value)?.is_none()
+            && !prelude(self.py)?.contains_key(&address(value))
+        {
+            return Ok(Outside::Function(self.index_of(function)?));
+        }
+        self.resolve(value, &Use { name: "".into(), attributes: Vec::new() })
+    }
+
     /// A function that was found, by its index.
     pub(super) fn function(&self, index: usize) -> Option<Bound<'py, PyFunction>> {
         self.functions.get(index).cloned()
@@ -227,7 +238,7 @@ impl<'py> Resolver<'py> {
                 ("_functools", "reduce") => "write the prelude's `reduce`, whose function is associative".into(),
                 _ => self.nearest(&name)?,
             };
-            let module = if module == "builtins" { String::new() } else { format!("{module}.") };
+            let module = if module.is_empty() || module == "builtins" { String::new() } else { format!("{module}.") };
             unsupported(format!("`{module}{name}`, which programs do not have"), &advice)
         }))
     }

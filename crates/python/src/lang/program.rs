@@ -5,7 +5,7 @@ use super::text::untranslatable;
 use crate::errors::{array_error, shown};
 use crate::gpuarray::{PyGpuArray, array_context, parse_scalar, require_array, to_py_result};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -26,17 +26,28 @@ pub(crate) struct LangProgram {
     state: Mutex<State>,
 }
 
+/// What was compiled for functions that the program is given as arguments, by their addresses.
 #[derive(Default)]
 struct State {
-    walked: Option<Arc<WalkedSource>>,
+    variants: HashMap<Vec<usize>, Variant>,
+}
+
+struct Variant {
+    walked: Arc<WalkedSource>,
+    /// They live as long as their addresses are keys.
+    _functions: Vec<Py<PyAny>>,
     compiled: HashMap<Vec<ArgType>, Arc<Compiled>>,
 }
+
+/// The most functions of arguments for which programs are kept: lambdas are others in each call.
+const MAX_VARIANTS: usize = 64;
 
 /// Types and leaves of arguments.
 struct Arguments<'a> {
     function: &'a Py<PyAny>,
     types: Vec<ArgType>,
     leaves: Vec<Value>,
+    functions: Vec<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -50,7 +61,7 @@ impl LangProgram {
     fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         let ctx = array_context()?;
         let arguments = Arguments::from_python(py, &ctx, &self.function, args)?;
-        let (compiled, files) = self.compiled(py, &arguments.types)?;
+        let (compiled, files) = self.compiled(py, &arguments)?;
         let leaves = arguments.leaves;
         let inputs: Vec<GpuArray> = leaves.iter().filter_map(|leaf| leaf.array().cloned()).collect();
         let stream = rtcg::current_stream();
@@ -70,46 +81,60 @@ impl LangProgram {
     /// The core program for arguments, after all passes, as text.
     fn program(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
-        Ok(rtcg::lang::text::print_program(self.compiled(py, &arguments.types)?.0.program()))
+        Ok(rtcg::lang::text::print_program(self.compiled(py, &arguments)?.0.program()))
     }
 
     /// What it will do for arguments: kernels, what they read and write, and why anything is stored.
     fn plan(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
-        let (compiled, source) = self.compiled(py, &arguments.types)?;
+        let (compiled, source) = self.compiled(py, &arguments)?;
         Ok(compiled.plan(&source.files))
     }
 
     /// The sources of its kernels for arguments.
     fn sources(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
-        Ok(self.compiled(py, &arguments.types)?.0.sources())
+        Ok(self.compiled(py, &arguments)?.0.sources())
     }
 }
 
 impl LangProgram {
     /// The program for types of arguments, of the function as it is now.
-    fn compiled(&self, py: Python<'_>, types: &[ArgType]) -> PyResult<(Arc<Compiled>, Arc<Source>)> {
+    fn compiled(&self, py: Python<'_>, arguments: &Arguments<'_>) -> PyResult<(Arc<Compiled>, Arc<Source>)> {
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let walked = lock().walked.clone().filter(|walked| walked.is_current(py));
-        let walked = match walked {
-            Some(walked) => walked,
+        let key: Vec<usize> = arguments.functions.iter().map(|function| function.as_ptr() as usize).collect();
+        let known = lock()
+            .variants
+            .get(&key)
+            .map(|variant| (variant.walked.clone(), variant.compiled.get(&arguments.types).cloned()));
+        let known = known.filter(|(walked, _)| walked.is_current(py));
+        let source = match known {
+            Some((walked, Some(compiled))) => return Ok((compiled, walked.source.clone())),
+            Some((walked, None)) => walked.source.clone(),
             None => {
-                let walked = Arc::new(WalkedSource::walk(self.function.bind(py))?);
-                let mut state = lock();
-                state.compiled.clear();
-                state.walked = Some(walked.clone());
-                walked
+                let functions: Vec<_> = arguments.functions.iter().map(|function| function.bind(py).clone()).collect();
+                let walked = Arc::new(WalkedSource::walk_with(self.function.bind(py), &functions)?);
+                let source = walked.source.clone();
+                let functions = functions.into_iter().map(Bound::unbind).collect();
+                let variant = Variant { walked, _functions: functions, compiled: HashMap::new() };
+                // What is replaced is dropped without the lock, for Python code may run.
+                let replaced = {
+                    let mut state = lock();
+                    let is_full = state.variants.len() >= MAX_VARIANTS;
+                    let all = if is_full { std::mem::take(&mut state.variants) } else { HashMap::new() };
+                    (all, state.variants.insert(key.clone(), variant))
+                };
+                drop(replaced);
+                source
             }
         };
-        let source = walked.source.clone();
-        if let Some(known) = lock().compiled.get(types) {
-            return Ok((known.clone(), source));
-        }
-        let compiled =
-            py.detach(|| Compiled::new(&source, types)).map_err(|problems| problems_error(py, &problems, &source))?;
+        let compiled = py
+            .detach(|| Compiled::new(&source, &arguments.types))
+            .map_err(|problems| problems_error(py, &problems, &source))?;
         let compiled = Arc::new(compiled);
-        lock().compiled.insert(types.to_vec(), compiled.clone());
+        if let Some(variant) = lock().variants.get_mut(&key) {
+            variant.compiled.insert(arguments.types.clone(), compiled.clone());
+        }
         Ok((compiled, source))
     }
 }
@@ -143,7 +168,7 @@ impl<'a> Arguments<'a> {
         function: &'a Py<PyAny>,
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<Self> {
-        let mut arguments = Arguments { function, types: Vec::new(), leaves: Vec::new() };
+        let mut arguments = Arguments { function, types: Vec::new(), leaves: Vec::new(), functions: Vec::new() };
         for (at, arg) in args.iter().enumerate() {
             let found = arguments.one(py, ctx, &arg, at)?;
             arguments.types.push(found);
@@ -175,7 +200,7 @@ impl<'a> Arguments<'a> {
                 return self.array(py, array);
             }
         } else if let Some(scalar) = parse_scalar(arg)? {
-            return Ok(self.scalar(scalar));
+            return self.scalar(py, scalar, at);
         }
         // What is rarer: lists, records, rows of different lengths, arrays of other libraries.
         let converted = py
@@ -199,6 +224,10 @@ impl<'a> Arguments<'a> {
             return Err(PyTypeError::new_err(format!("{} is {}", self.name(py, at)?, shown(arg))));
         };
         let kind: String = list.get_item(0)?.extract()?;
+        if kind == "function" {
+            self.functions.push(list.get_item(1)?.unbind());
+            return Ok(ArgType::Function(self.functions.len() - 1));
+        }
         let rest = list.iter().skip(1);
         if kind == "ragged" {
             let mut parts = rest;
@@ -221,9 +250,9 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    fn scalar(&mut self, scalar: Scalar) -> ArgType {
+    fn scalar(&mut self, py: Python<'_>, scalar: Scalar, at: usize) -> PyResult<ArgType> {
         let (value, dtype, weak) = match scalar {
-            Scalar::Weak(value) => (value, value.dtype(), value.dtype() != DType::Bool),
+            Scalar::Weak(value) => (value, value.dtype(), true),
             Scalar::Strong(dtype, value) => (value, dtype, false),
         };
         let number = match value {
@@ -234,8 +263,15 @@ impl<'a> Arguments<'a> {
             WeakScalar::Float(value) => Number::Float(value),
             WeakScalar::Complex(re, im) => Number::Complex(re, im),
         };
+        if let (Number::Int(value), true) = (number, weak)
+            && i64::try_from(value).is_err()
+            && !(dtype == DType::U64 && u64::try_from(value).is_ok())
+        {
+            let text = format!("{} is {value}; expected an integer of 64 bits", self.name(py, at)?);
+            return Err(PyOverflowError::new_err(text));
+        }
         self.leaves.push(Value::Host(number, dtype));
-        ArgType::Scalar { dtype, weak }
+        Ok(ArgType::Scalar { dtype, weak })
     }
 }
 
@@ -264,6 +300,7 @@ fn to_python<'py>(
                 parts.iter().map(|part| to_python(py, ctx, part, values, inputs)).collect::<PyResult<_>>()?;
             py.import(intern!(py, "rtcg.copperhead._compiled"))?.call_method1(intern!(py, "records"), (parts,))
         }
+        ResultType::Function(_) => Err(PyTypeError::new_err("the result is a function")),
         ResultType::Ragged(inner) => {
             let offsets =
                 to_python(py, ctx, &ResultType::Array { dtype: DType::I64, ndim: 1, weak: false }, values, inputs)?;

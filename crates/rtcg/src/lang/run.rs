@@ -12,7 +12,7 @@ use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
-use rtcg_lang::problem::Problem;
+use rtcg_lang::problem::{Problem, ProblemKind};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -129,14 +129,21 @@ impl Run<'_> {
             Exp::Same { lengths, names } => {
                 let all = lengths.iter().map(|length| self.length(*length)).collect::<Ran<Vec<_>>>()?;
                 if let Some(at) = all.iter().position(|length| *length != all[0]) {
-                    if let [text] = names.as_slice() {
-                        return Err(ArrayError::value_error(text.clone()).into());
-                    }
-                    return Err(ArrayError::value_error(format!(
-                        "{} has {} elements and {} has {}; expected one length",
-                        names[0], all[0], names[at], all[at]
-                    ))
-                    .into());
+                    let message = match names.as_slice() {
+                        [text] => text.clone(),
+                        names => format!(
+                            "{} has {} elements and {} has {}; expected one length",
+                            names[0], all[0], names[at], all[at]
+                        ),
+                    };
+                    let (kind, advice) = (ProblemKind::Shape, String::new());
+                    return Err(RunError::Problem(Box::new(Problem {
+                        kind,
+                        span: stmt.span,
+                        message,
+                        advice,
+                        related: Vec::new(),
+                    })));
                 }
                 self.set(stmt.outs[0], index_value(all[0] as i64));
             }
@@ -265,7 +272,9 @@ impl Run<'_> {
     pub(super) fn inputs(&self, inputs: &[Input]) -> Ran<Vec<OwnedArg>> {
         let one = |input: &Input| {
             Ok(match input {
-                Input::Element(var) | Input::Array(var) | Input::Strided(var, _) => OwnedArg::Array(self.array(*var)?),
+                Input::Element(var) | Input::Array(var) | Input::Strided(var, _) => {
+                    OwnedArg::Array(self.readable(self.array(*var)?)?)
+                }
                 Input::Device(var) => OwnedArg::Array(self.array(*var)?),
                 Input::Host(var) => {
                     let (number, dtype) = self.number((*var).into())?;
@@ -279,6 +288,16 @@ impl Run<'_> {
             })
         };
         inputs.iter().map(one).collect()
+    }
+
+    /// The array; for one without elements another one, of which an index out of bounds, which is flagged, reads the
+    /// first element.
+    fn readable(&self, array: GpuArray) -> Result<GpuArray> {
+        if array.size() > 0 {
+            return Ok(array);
+        }
+        let shape: Vec<usize> = array.shape().iter().map(|length| (*length).max(1)).collect();
+        GpuArray::zeros(self.ctx, &shape, array.dtype(), Order::C)
     }
 
     pub(super) fn empty(&self, shape: &[usize], dtype: DType) -> Result<GpuArray> {
