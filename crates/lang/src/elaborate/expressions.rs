@@ -19,7 +19,7 @@ impl Elaborator<'_> {
             ExprKind::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.expression(part, env)).collect()),
             ExprKind::List(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expression(part, env)).collect();
-                self.list(parts, span)
+                if self.stencil.is_some() { Value::Tuple(parts) } else { self.list(parts, span) }
             }
             ExprKind::Lambda(function) => {
                 Value::Closure(Rc::new(Closure { function: function.clone(), env: env.clone(), index: None }))
@@ -143,6 +143,10 @@ impl Elaborator<'_> {
                     (Value::Seq(_), Value::Seq(_)) => format!("Write map({name}, x, y)."),
                     (Value::Seq(_), _) => format!("Write [xi {} y for xi in x].", operator.symbol()),
                     (_, Value::Seq(_)) => format!("Write [x {} yi for yi in y].", operator.symbol()),
+                    (Value::Field(field), _) | (_, Value::Field(field)) => {
+                        let zeros = vec!["0"; self.program.var_type(*field).ndim].join(", ");
+                        format!("Write u[{zeros}] for the element itself.")
+                    }
                     _ => String::new(),
                 };
                 self.problem(ProblemKind::Type, span, text, advice)
@@ -259,6 +263,7 @@ impl Elaborator<'_> {
     pub(super) fn subscript(&mut self, value: &Value, index: &Value, span: Span) -> Value {
         match (value, index) {
             (Value::Poison, _) | (_, Value::Poison) => Value::Poison,
+            (Value::Field(field), index) => self.field_element(*field, index, span),
             (Value::Tuple(parts), Value::Scalar(scalar)) => {
                 let n = parts.len() as i128;
                 match scalar.constant_int() {

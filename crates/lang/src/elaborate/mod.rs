@@ -12,6 +12,7 @@ mod prelude;
 mod recursion;
 mod sequences;
 mod statements;
+mod stencil;
 mod types;
 mod value;
 
@@ -21,6 +22,7 @@ use crate::problem::{Problem, ProblemKind, Problems};
 use crate::span::Span;
 use crate::surface::Source;
 use rtcg_hal::DType;
+pub use stencil::{MAX_STENCIL_AXES, elaborate_stencil};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use value::{Closure, Element, Env, Scalar, Seq, Value};
@@ -39,21 +41,7 @@ pub struct Elaborated {
 /// # Errors
 /// All problems that were found.
 pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, Problems> {
-    let mut elaborator = Elaborator {
-        source,
-        program: Program::default(),
-        depths: Vec::new(),
-        blocks: Vec::new(),
-        lengths: HashMap::new(),
-        equal: Vec::new(),
-        computed: HashMap::new(),
-        problems: Problems::default(),
-        calls: Vec::new(),
-        tails: Vec::new(),
-        recursive: HashMap::new(),
-        n_stmts: 0,
-        indices: HashSet::new(),
-    };
+    let mut elaborator = Elaborator::new(source);
     let done = elaborator.run(arguments);
     match done {
         Some(done) if elaborator.problems.is_empty() => Ok(done),
@@ -138,6 +126,29 @@ struct Elaborator<'a> {
     n_stmts: usize,
     /// Variables that are indices of spaces.
     indices: HashSet<Var>,
+    /// The indices of the element, if the program is a stencil.
+    stencil: Option<Vec<Var>>,
+}
+
+impl<'a> Elaborator<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self {
+            source,
+            program: Program::default(),
+            depths: Vec::new(),
+            blocks: Vec::new(),
+            lengths: HashMap::new(),
+            equal: Vec::new(),
+            computed: HashMap::new(),
+            problems: Problems::default(),
+            calls: Vec::new(),
+            tails: Vec::new(),
+            recursive: HashMap::new(),
+            n_stmts: 0,
+            indices: HashSet::new(),
+            stencil: None,
+        }
+    }
 }
 
 impl Elaborator<'_> {
@@ -211,7 +222,11 @@ impl Elaborator<'_> {
         message: impl Into<String>,
         advice: impl Into<String>,
     ) -> Value {
-        let (message, advice) = (message.into(), advice.into());
+        let (mut message, mut advice): (String, String) = (message.into(), advice.into());
+        if self.stencil.is_some() {
+            message = message.replace("a @cu function", "a @stencil function");
+            advice = advice.replace("a @cu function", "a @stencil function");
+        }
         let related = match self.calls.last() {
             Some(call) if call.span.is_known() && call.span.file != span.file => {
                 vec![(call.span, "called here".to_owned())]

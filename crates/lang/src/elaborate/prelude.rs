@@ -136,6 +136,9 @@ impl Elaborator<'_> {
         if let Some(found) = self.apply_hidden(name, &arguments, span) {
             return found;
         }
+        if let Some(found) = self.unrolled_call(name, &arguments, span) {
+            return found;
+        }
         if let Some((_, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == &**name) {
             if arguments.len() < *least || arguments.len() > *most {
                 let expected = match *most {

@@ -155,6 +155,10 @@ impl Elaborator<'_> {
             Value::Prelude(name) => format!("the function '{name}'"),
             Value::Elementwise(op) => format!("the function '{}'", op.name()),
             Value::DType(dtype) => format!("the type {}", dtype.name()),
+            Value::Field(var) => {
+                let found = self.program.var_type(*var);
+                format!("a field of {} with {} axes", found.dtype.name(), found.ndim)
+            }
             Value::Module(name, _) => format!("the module '{name}'"),
             Value::Unusable { what, .. } => what.to_string(),
             other => self.type_of(other).map_or_else(|| "?".into(), |found| found.to_string()),
