@@ -22,9 +22,9 @@ use crate::problem::{Problem, ProblemKind, Problems};
 use crate::span::Span;
 use crate::surface::Source;
 use rtcg_hal::DType;
-pub use stencil::{MAX_STENCIL_AXES, elaborate_stencil};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+pub use stencil::{MAX_STENCIL_AXES, elaborate_stencil};
 use value::{Closure, Element, Env, Scalar, Seq, Value};
 
 /// A core program with what its inputs and outputs are made of.

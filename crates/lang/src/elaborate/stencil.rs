@@ -69,8 +69,7 @@ impl Elaborator<'_> {
         }
         let lengths: Vec<Atom> = (0..n_axes).map(|axis| self.length(first, axis, span)).collect();
         self.open_block(EmitAt::Element);
-        let space: Vec<Axis> =
-            lengths.iter().map(|length| Axis { index: self.new_index(), length: *length }).collect();
+        let space: Vec<Axis> = lengths.iter().map(|length| Axis { index: self.new_index(), length: *length }).collect();
         self.stencil = Some(space.iter().map(|axis| axis.index).collect());
         let closure = Rc::new(Closure { function: function.clone(), env: Env::default(), index: Some(0) });
         let result = self.apply_closure(&closure, values, span);
@@ -109,7 +108,8 @@ impl Elaborator<'_> {
                 Value::Tuple(parts.iter().map(|part| self.stencil_parameter(part, span)).collect())
             }
             ArgType::Zip(_) | ArgType::Ragged(_) => {
-                let text = "a field is a sequence of tuples or of rows of different lengths; expected an array of numbers";
+                let text =
+                    "a field is a sequence of tuples or of rows of different lengths; expected an array of numbers";
                 self.problem(ProblemKind::Type, span, text, "Pass an array for each part.")
             }
         }
@@ -214,7 +214,10 @@ impl Elaborator<'_> {
         if sequence.is_poison() {
             return Value::Poison;
         }
-        let text = format!("a comprehension runs over {}; expected a tuple or a range of known numbers", self.describe(sequence));
+        let text = format!(
+            "a comprehension runs over {}; expected a tuple or a range of known numbers",
+            self.describe(sequence)
+        );
         self.problem(ProblemKind::Language, span, text, "")
     }
 
@@ -231,20 +234,24 @@ impl Elaborator<'_> {
         Some(match (name, arguments) {
             ("len", [_]) => Scalar::python(Number::Int(first.len() as i128)).into(),
             ("enumerate", [_]) => Value::Tuple(
-                (0..).zip(first).map(|(at, part)| Value::Tuple(vec![Scalar::python(Number::Int(at)).into(), part.clone()])).collect(),
+                (0..)
+                    .zip(first)
+                    .map(|(at, part)| Value::Tuple(vec![Scalar::python(Number::Int(at)).into(), part.clone()]))
+                    .collect(),
             ),
             ("sum", [_]) => {
                 let zero = Scalar::python(Number::Int(0)).into();
-                first.clone().iter().fold(zero, |sum, part| {
-                    self.binary(crate::surface::BinaryOperator::Add, &sum, part, span)
-                })
+                first
+                    .clone()
+                    .iter()
+                    .fold(zero, |sum, part| self.binary(crate::surface::BinaryOperator::Add, &sum, part, span))
             }
             ("min" | "max", [_]) if !first.is_empty() => {
                 let op = if name == "min" { Op::Minimum } else { Op::Maximum };
                 let first = first.clone();
-                first[1..].iter().fold(first[0].clone(), |best, part| {
-                    self.apply_elementwise(op, &[best, part.clone()], span)
-                })
+                first[1..]
+                    .iter()
+                    .fold(first[0].clone(), |best, part| self.apply_elementwise(op, &[best, part.clone()], span))
             }
             ("zip", all) => {
                 let tuples: Option<Vec<&Vec<Value>>> =

@@ -104,7 +104,9 @@ pub fn find_stencils(program: &Program) -> Vec<StencilModel> {
                 Exp::If { .. } | Exp::Loop { .. } => {
                     stmt.exp.blocks().into_iter().for_each(|block| visit(program, block, all));
                 }
-                _ => all.extend(match_stencil(program, stmt).ok().filter(|model| model.radius.iter().any(|r| *r != (0, 0)))),
+                _ => all.extend(
+                    match_stencil(program, stmt).ok().filter(|model| model.radius.iter().any(|r| *r != (0, 0))),
+                ),
             }
         }
     }

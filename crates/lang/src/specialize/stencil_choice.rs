@@ -18,6 +18,8 @@ tunable! {
         bytes: i64 = Exact,
         /// Elements of a field.
         size: i64 = PowerOfTwo,
+        /// Its elements along the last axis.
+        last: i64 = PowerOfTwo,
         /// Whether results become fields again.
         iterated: bool = Exact,
     }
@@ -36,20 +38,27 @@ tunable! {
     device {}
     require {
         columns * rows <= 1024;
+        // What is unrolled takes long to compile.
+        kernel == "tile" || items == 1 || items * taps <= 256;
         steps == 1 || iterated && kernel == "tile";
     }
     rule stencil_rule;
 }
 
-/// The least taps for which shared memory pays where caches are those of a GPU.
+/// The least elements that are read for each result for which shared memory pays.
 const TILE_TAPS: i64 = 25;
 
 /// Steps are fused where a field is larger than caches or where launches take longer than the work, and where the halo
-/// stays small.
+/// stays small. On processors a step from memory costs less than a barrier, but the tests of borders do not.
 fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice {
-    let StencilProblem { axes, radius, taps, iterated, .. } = *problem;
+    let StencilProblem { axes, radius, taps, iterated, last, .. } = *problem;
+    let fits = |most: i64| (last.max(1) as u64).next_power_of_two().clamp(32, most as u64) as i64;
+    let is_large = axes > 1 && taps >= TILE_TAPS;
     if device.is_simd_cpu() {
-        return StencilChoice { kernel: "direct", columns: 256, rows: 1, items: 1, steps: 1 };
+        return match is_large {
+            true => StencilChoice { kernel: "tile", columns: fits(64), rows: 4, items: 4, steps: 1 },
+            false => StencilChoice { kernel: "direct", columns: fits(256), rows: 1, items: 1, steps: 1 },
+        };
     }
     let steps = match (iterated, axes, radius) {
         (true, 1, 0..=4) => 8,
@@ -57,7 +66,7 @@ fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice 
         (true, 2, 2) => 2,
         _ => 1,
     };
-    let kernel = if steps > 1 || axes > 1 && taps >= TILE_TAPS { "tile" } else { "direct" };
+    let kernel = if steps > 1 || is_large { "tile" } else { "direct" };
     let (columns, rows) = if axes == 1 { (256, 1) } else { (32, 8) };
     StencilChoice { kernel, columns, rows, items: if kernel == "tile" { 4 } else { 2 }, steps }
 }

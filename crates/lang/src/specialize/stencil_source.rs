@@ -75,13 +75,14 @@ impl Facts for AllOnHost {
 
 impl StencilModel {
     /// What decides about the variant.
-    pub fn problem(&self, size: usize, iterated: bool) -> StencilProblem {
+    pub fn problem(&self, shape: &[usize], iterated: bool) -> StencilProblem {
         StencilProblem {
             axes: self.n_axes as i64,
             radius: self.radius.iter().map(|(low, high)| *low.max(high)).max().unwrap_or(0),
             taps: self.fields.iter().map(|field| field.offsets.len() as i64).sum(),
             bytes: self.fields.iter().map(|field| field.dtype.itemsize() as i64).sum(),
-            size: size as i64,
+            size: shape.iter().product::<usize>() as i64,
+            last: shape.last().copied().unwrap_or(1) as i64,
             iterated,
         }
     }
@@ -107,8 +108,7 @@ impl StencilModel {
             // A mirrored element of the halo has to be in the same tile.
             let halo_fits = |axis: usize| (self.radius[axis].0.max(self.radius[axis].1) as usize) * steps <= tile[axis];
             let is_possible = steps == 1
-                || self.not_iterable().is_none()
-                    && (boundary != Boundary::Reflect || (0..self.n_axes).all(halo_fits));
+                || self.not_iterable().is_none() && (boundary != Boundary::Reflect || (0..self.n_axes).all(halo_fits));
             let bytes = self.tile_bytes(&choice).iter().map(|(_, bytes)| bytes).sum::<usize>();
             if choice.kernel != "tile" {
                 return StencilChoice { steps: 1, ..choice };
@@ -278,8 +278,7 @@ impl<'a> Text<'a> {
         let mut body = String::new();
         let indices: Vec<String> = model.indices.iter().map(|index| writer.declare(*index)).collect();
         let values = writer.block(&mut body, &model.body)?;
-        self.uses_indices =
-            model.indices.iter().map(|index| writer.is_mentioned(*index, &body, &values)).collect();
+        self.uses_indices = model.indices.iter().map(|index| writer.is_mentioned(*index, &body, &values)).collect();
         let parameters = writer.parameters(false);
         let pointers = (0..model.fields.len())
             .map(|at| format!("const {} *f{at}", self.field_type(at)))
@@ -415,7 +414,10 @@ impl<'a> Text<'a> {
             self.put("    const rtcg_index c0 = b0 + (rtcg_index)threadIdx.x;");
         } else {
             self.put(&format!("    const rtcg_index c{last} = b{last} + (rtcg_index)(threadIdx.x % {columns});"));
-            self.put(&format!("    const rtcg_index c{} = b{0} + (rtcg_index)(threadIdx.x / {columns}) * {items};", last - 1));
+            self.put(&format!(
+                "    const rtcg_index c{} = b{0} + (rtcg_index)(threadIdx.x / {columns}) * {items};",
+                last - 1
+            ));
             (0..last - 1).for_each(|axis| self.put(&format!("    const rtcg_index c{axis} = b{axis};")));
         }
         let item = |axis: usize| match (n, axis + 2 == n) {
@@ -428,7 +430,8 @@ impl<'a> Text<'a> {
             self.each(item, "\n"),
             self.flat()
         );
-        let pointers = |place: &str| (0..self.model.fields.len()).map(|at| format!("f{at}{place}")).collect::<Vec<_>>().join(", ");
+        let pointers =
+            |place: &str| (0..self.model.fields.len()).map(|at| format!("f{at}{place}")).collect::<Vec<_>>().join(", ");
         let inner_call =
             format!("rtcg_inner({}{stride_arguments}{}{})", pointers(" + at"), self.indices(), inner.passed);
         let own_arguments: String = (0..n).map(|axis| format!(", g{axis}")).collect();
@@ -442,7 +445,10 @@ impl<'a> Text<'a> {
         let is_shared = n > 1 && items > 1;
         if is_shared {
             let firsts = self.each(|axis| format!("      const rtcg_index g{axis} = c{axis};"), "\n");
-            self.put(&format!("    bool is_inner;\n    {{\n{firsts}\n      is_inner = {};\n    }}", self.is_inner(items - 1)));
+            self.put(&format!(
+                "    bool is_inner;\n    {{\n{firsts}\n      is_inner = {};\n    }}",
+                self.is_inner(items - 1)
+            ));
             self.put(&format!("    if (is_inner) {{\n{items_head}\n        const {VALUE} v = {inner_call};"));
             self.stores("v", "        ");
             self.put("      }\n    } else {");
@@ -478,12 +484,18 @@ impl<'a> Text<'a> {
         if self.launch.boundary == Boundary::Constant {
             let beyond = self.each(|axis| format!("p{axis} < 0 || p{axis} >= n{axis}"), " || ");
             self.put(&format!("  if ({beyond}) return {};", self.constant(self.model.fields[at].dtype)));
-            let place = self.each(|axis| if axis == last { format!("p{axis}") } else { format!("p{axis} * s{axis}_") }, " + ");
+            let place =
+                self.each(|axis| if axis == last { format!("p{axis}") } else { format!("p{axis} * s{axis}_") }, " + ");
             self.put(&format!("  return f[{place}];\n}}"));
             return;
         }
         let place = self.each(
-            |axis| format!("rtcg_border(p{axis}, n{axis}){}", if axis == last { String::new() } else { format!(" * s{axis}_") }),
+            |axis| {
+                format!(
+                    "rtcg_border(p{axis}, n{axis}){}",
+                    if axis == last { String::new() } else { format!(" * s{axis}_") }
+                )
+            },
             " + ",
         );
         self.put(&format!("  return f[{place}];\n}}"));
@@ -552,7 +564,12 @@ impl<'a> Text<'a> {
             "\n",
         ));
         let place = self.each(
-            |axis| format!("rtcg_border(g{axis}, n{axis}){}", if axis == last { String::new() } else { format!(" * s{axis}_") }),
+            |axis| {
+                format!(
+                    "rtcg_border(g{axis}, n{axis}){}",
+                    if axis == last { String::new() } else { format!(" * s{axis}_") }
+                )
+            },
             " + ",
         );
         self.put(&format!("      const rtcg_index at = {place};"));
@@ -575,12 +592,12 @@ impl<'a> Text<'a> {
         let steps = self.choice.steps as usize;
         let is_last = step == steps;
         let n_outputs = model.outputs.len();
-        let now = |field: usize| format!("a{field}_{}", if field < n_outputs && steps > 1 { (step - 1) % 2 } else { 0 });
+        let now =
+            |field: usize| format!("a{field}_{}", if field < n_outputs && steps > 1 { (step - 1) % 2 } else { 0 });
         let next = |field: usize| format!("a{field}_{}", step % 2);
         let low = |axis: usize| model.radius[axis].0 as usize;
         let high = |axis: usize| model.radius[axis].1 as usize;
-        let sizes: Vec<usize> =
-            (0..model.n_axes).map(|axis| extent[axis] - step * (low(axis) + high(axis))).collect();
+        let sizes: Vec<usize> = (0..model.n_axes).map(|axis| extent[axis] - step * (low(axis) + high(axis))).collect();
         // The first index of the box of this step.
         let first = |axis: usize| format!("b{axis} - {}", (steps - step) * low(axis));
         let at = |pitches: &[usize]| {
@@ -600,7 +617,8 @@ impl<'a> Text<'a> {
         if is_last {
             self.put(&format!("      if (!({inside})) continue;\n      const rtcg_index at = {};", self.flat()));
         }
-        let target = |output: usize| if is_last { format!("o{output}[at]") } else { format!("{}[place]", next(output)) };
+        let target =
+            |output: usize| if is_last { format!("o{output}[at]") } else { format!("{}[place]", next(output)) };
         let condition = match (launch.boundary, is_last) {
             (Boundary::Interior, _) => Some(self.is_inner(0)),
             (Boundary::Wrap, _) | (_, true) => None,
@@ -611,18 +629,22 @@ impl<'a> Text<'a> {
         }
         let pointers =
             (0..model.fields.len()).map(|field| format!("{} + place", now(field))).collect::<Vec<_>>().join(", ");
-        self.put(&format!("      {{\n        const {VALUE} v = rtcg_point({pointers}{}{});", self.indices(), inner.passed));
+        self.put(&format!(
+            "      {{\n        const {VALUE} v = rtcg_point({pointers}{}{});",
+            self.indices(),
+            inner.passed
+        ));
         for (output, value) in fields_of("v", n_outputs).into_iter().enumerate() {
             self.put(&format!("        {} = {value};", target(output)));
         }
         self.put("      }");
         let otherwise: Option<Vec<String>> = match launch.boundary {
             Boundary::Interior => Some(
-                (0..n_outputs).map(|output| self.halo_value(output, |field| format!("{}[place]", now(field)))).collect(),
+                (0..n_outputs)
+                    .map(|output| self.halo_value(output, |field| format!("{}[place]", now(field))))
+                    .collect(),
             ),
-            Boundary::Constant if !is_last => {
-                Some(model.outputs.iter().map(|dtype| self.constant(*dtype)).collect())
-            }
+            Boundary::Constant if !is_last => Some(model.outputs.iter().map(|dtype| self.constant(*dtype)).collect()),
             _ => None,
         };
         if let Some(values) = otherwise {
@@ -641,10 +663,7 @@ impl<'a> Text<'a> {
             return;
         }
         // Elements of the halo beyond borders are those inside that they stand for.
-        let touches = self.each(
-            |axis| format!("{} < 0 || {0} + {} > n{axis}", first(axis), sizes[axis]),
-            " || ",
-        );
+        let touches = self.each(|axis| format!("{} < 0 || {0} + {} > n{axis}", first(axis), sizes[axis]), " || ");
         self.put(&format!("    if ({touches}) {{"));
         self.box_loop(&sizes);
         self.put(&self.each(|axis| format!("      const rtcg_index g{axis} = {} + m{axis};", first(axis)), "\n"));

@@ -8,9 +8,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{Result, Scalar, WeakScalar};
+use rtcg::lang::Value;
 use rtcg::lang::arguments::ArgType;
 use rtcg::lang::ir::Number;
-use rtcg::lang::Value;
 use rtcg::specialize::stencil::{Boundary, Halo, Stencil, StencilModel, StencilOptions};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,9 +73,8 @@ impl StencilProgram {
 
     /// The source of the kernel for arguments.
     fn source(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, is_iterated: bool) -> PyResult<String> {
-        let (_, text) = self.compute(py, args, |stencil, ctx, leaves| {
-            stencil.source(ctx, &shape_of(leaves), is_iterated)
-        })?;
+        let (_, text) =
+            self.compute(py, args, |stencil, ctx, leaves| stencil.source(ctx, &shape_of(leaves), is_iterated))?;
         Ok(text)
     }
 
@@ -143,7 +142,10 @@ impl StencilProgram {
 }
 
 fn shape_of(leaves: &[Value]) -> Vec<usize> {
-    leaves.iter().find_map(|leaf| leaf.array().filter(|array| array.ndim() > 0)).map_or_else(Vec::new, |array| array.shape().to_vec())
+    leaves
+        .iter()
+        .find_map(|leaf| leaf.array().filter(|array| array.ndim() > 0))
+        .map_or_else(Vec::new, |array| array.shape().to_vec())
 }
 
 fn number_of(value: WeakScalar) -> Number {
@@ -169,16 +171,10 @@ pub(super) fn describe<'py>(py: Python<'py>, model: &StencilModel) -> PyResult<B
     let found = PyDict::new(py);
     let params = &model.program.params;
     let place = |var| params.iter().position(|param| *param == var);
-    let fields: Vec<_> = model
-        .fields
-        .iter()
-        .map(|field| (place(field.array), field.dtype.name(), field.offsets.clone()))
-        .collect();
-    let scalars: Vec<_> = model
-        .scalars
-        .iter()
-        .map(|scalar| (place(*scalar), model.program.var_type(*scalar).dtype.name()))
-        .collect();
+    let fields: Vec<_> =
+        model.fields.iter().map(|field| (place(field.array), field.dtype.name(), field.offsets.clone())).collect();
+    let scalars: Vec<_> =
+        model.scalars.iter().map(|scalar| (place(*scalar), model.program.var_type(*scalar).dtype.name())).collect();
     found.set_item("axes", model.n_axes)?;
     found.set_item("fields", fields)?;
     found.set_item("scalars", scalars)?;
