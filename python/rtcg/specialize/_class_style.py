@@ -185,7 +185,9 @@ class _Grid:
 
     def _check(self, point: Any) -> None:
         if not isinstance(point, _Point):
-            raise TypeError(f"{self.name} is indexed with {shown(point)}; expected a point of interior_points or neighbors")
+            raise TypeError(
+                f"{self.name} is indexed with {shown(point)}; expected a point of interior_points or neighbors"
+            )
 
 
 def _text(value: Any) -> str:
@@ -262,8 +264,8 @@ def _operator(symbol: str, is_reversed: bool) -> Any:
 
 
 for _name, _symbol in {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "and": "&", "or": "|",
-    "xor": "^",
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "&", "or": "|", "xor": "^",
 }.items():  # fmt: skip
     setattr(_Value, f"__{_name}__", _operator(_symbol, False))
     setattr(_Value, f"__r{_name}__", _operator(_symbol, True))

@@ -63,7 +63,9 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
         cells = tuple(types.CellType() for _ in function.__closure__ or ())
         new = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
         made[id(function)] = new
-        scope.update((name, substitute(value)) for name, value in function.__globals__.items() if name != "__builtins__")
+        scope.update(
+            (name, substitute(value)) for name, value in function.__globals__.items() if name != "__builtins__"
+        )
         for cell, old in zip(cells, function.__closure__ or (), strict=True):
             try:
                 cell.cell_contents = substitute(old.cell_contents)
@@ -104,7 +106,9 @@ class _Grid:
 
     def inner(self) -> tuple[slice, ...]:
         """The elements whose reads are all inside."""
-        return tuple(slice(low, max(low, n - high)) for n, low, high in zip(self.shape, self.low, self.high, strict=True))
+        return tuple(
+            slice(low, max(low, n - high)) for n, low, high in zip(self.shape, self.low, self.high, strict=True)
+        )
 
 
 class _WholeField:
@@ -186,7 +190,10 @@ def _element_by_element(function: Callable[..., Any], args: tuple[Any, ...], gri
 
 def _joined(values: tuple[Any, ...]) -> np.ndarray[Any, Any]:
     """Numbers as an array of the dtype that they have together, in which those of Python adapt."""
-    kinds = {type(value)(0) if isinstance(value, _WEAK) and not isinstance(value, np.generic) else value.dtype for value in values}
+    kinds = {
+        type(value)(0) if isinstance(value, _WEAK) and not isinstance(value, np.generic) else value.dtype
+        for value in values
+    }
     return np.array(values, np.result_type(*kinds))
 
 

@@ -131,7 +131,9 @@ def register(specialiser: Specialiser) -> Specialiser:
     ValueError
         If one with the name is registered.
     """
-    missing = [name for name in ("matches", "generate", "space", "reference") if not callable(getattr(specialiser, name, None))]
+    missing = [
+        name for name in ("matches", "generate", "space", "reference") if not callable(getattr(specialiser, name, None))
+    ]
     if missing or not isinstance(getattr(specialiser, "name", None), str):
         wanted = ", ".join(missing or ["name"])
         raise TypeError(f"specialiser is {shown(specialiser)}, which lacks {wanted}; expected a Specialiser")

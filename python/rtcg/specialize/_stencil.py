@@ -43,9 +43,7 @@ class StencilFunction:
     __name__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(
-        self, function: Callable[..., Any], boundary: str, constant: Any, halo: str, fallback: bool
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], boundary: str, constant: Any, halo: str, fallback: bool) -> None:
         functools.update_wrapper(self, function)
         self.__signature__ = inspect.signature(function)
         self.boundary, self.constant, self.halo, self.fallback = boundary, constant, halo, fallback
@@ -61,8 +59,8 @@ class StencilFunction:
         ----------
         *args : GPUArray, NumPy array, number or tuple of numbers
             What the function takes, by position. Arrays with axes are the fields: 1 to 4 axes, one shape, elements of
-            any dtype of numbers, any memory order (fields that are not in C order without gaps are copied). NumPy arrays
-            are copied to the device. Python's numbers adapt to the dtypes that they meet; those of NumPy keep theirs. A
+            any dtype of numbers, any memory order (fields that are not in C order without gaps are copied). NumPy
+            arrays are copied to the device. Python's numbers adapt to the dtypes that they meet; those of NumPy keep theirs. A
             number in an array without axes on the device is waited for.
         out : GPUArray or tuple of GPUArray, optional
             Arrays for the results, of the shape of the fields and the dtypes of the results. They may be fields.
@@ -70,13 +68,13 @@ class StencilFunction:
         Returns
         -------
         GPUArray or tuple of GPUArray
-            An array of the shape of the fields for each number that the function returns; `out` if it is given. Does not
-            wait for the device.
+            An array of the shape of the fields for each number that the function returns; `out` if it is given. Does
+            not wait for the device.
 
         Raises
         ------
         UntranslatableError
-            A subclass of `TypeError`: the function has what stencils do not have, such as an offset that depends on data.
+            A subclass of `TypeError`: the function has what stencils do not have, such as offsets that depend on data.
         TypeError
             If types do not fit, or no array is given.
         ValueError
@@ -146,7 +144,9 @@ class StencilFunction:
             found = step(*args)
             results = found if isinstance(found, tuple) else (found,)
             if len(results) > len(places):
-                raise TypeError(f"the stencil cannot be iterated: there are {len(results)} results and {len(places)} field(s)")
+                raise TypeError(
+                    f"the stencil cannot be iterated: there are {len(results)} results and {len(places)} field(s)"
+                )
             changed = list(args)
             for at, result in zip(places, results, strict=False):
                 changed[at] = result
@@ -169,8 +169,8 @@ class StencilFunction:
     def reference(self, *args: Any) -> Any:
         """The results that Python's interpreter computes on NumPy arrays: an array, or a tuple of them.
 
-        Arguments are as in a call; arrays on the device are copied to the host, which waits. The function is called once
-        with whole arrays, or, if it has conditions, for each element, which is slow. With ``boundary="interior"``, an
+        Arguments are as in a call; arrays on the device are copied to the host, which waits. The function is called
+        once with whole arrays, or, if it has conditions, for each element, which is slow. With ``boundary="interior"``, an
         offset that is read for no element does not count.
         """
         return _interpreter.run(self.__wrapped__, _on_host(args), self.boundary, self.halo, self.constant)
@@ -364,9 +364,10 @@ def stencil(
     function : function
         Without it, a decorator is returned.
     boundary : str, optional
-        What lies beyond the borders of fields: ``"clamp"``, the nearest element (``a a | a b c | c c``); ``"wrap"``, the
-        field again (``b c | a b c | a b``); ``"reflect"``, the field mirrored (``b a | a b c | c b``);
-        ``"constant"``, the number `constant`; ``"interior"``, nothing: elements that need what is beyond are not computed.
+        What lies beyond the borders of fields: ``"clamp"``, the nearest element (``a a | a b c | c c``); ``"wrap"``,
+        the field again (``b c | a b c | a b``); ``"reflect"``, the field mirrored (``b a | a b c | c b``);
+        ``"constant"``, the number `constant`; ``"interior"``, nothing: elements that need what is beyond are not
+        computed.
     constant : number, optional
         Each field's dtype has to hold it.
     halo : str, optional
@@ -438,8 +439,8 @@ def recognise(program: CuFunction, *args: Any) -> list[Model]:
     Returns
     -------
     list of Model
-        Those with a radius of 1 or more, in the order of the program. Where indices are negative, the program reads from
-        the end, and indices beyond the end are errors. `shape` is empty.
+        Those with a radius of 1 or more, in the order of the program. Where indices are negative, the program reads
+        from the end, and indices beyond the end are errors. `shape` is empty.
 
     Raises
     ------
