@@ -8,7 +8,7 @@ import pytest
 from depth import ALL
 
 import rtcg.numpy as rnp
-from rtcg import _native, specialize
+from rtcg import _native, specialize, tune
 from rtcg.copperhead import cu, indices
 from rtcg.copperhead._errors import UntranslatableError
 from rtcg.specialize import Generated, Stencil, recognise, stencil
@@ -203,6 +203,18 @@ def test_conditions_and_functions():
     assert len(set(f.reference(u, v, 1.25) == f.reference(u, v, 0.25))) == 2
 
 
+def test_functions_of_known_numbers_adapt():
+    @stencil
+    def f(u, weights):
+        a, (b, c) = weights
+        return u[1] * math.exp(-0.5) + u[0] * a * b * c
+
+    u = numbers(9)
+    found = f(u, (2, (0.5, 3))).get()
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, f.reference(u, (2, (0.5, 3))), rtol=1e-6)
+
+
 def test_numbers_of_numpy_keep_their_dtypes():
     @stencil
     def f(u, a):
@@ -245,7 +257,7 @@ def test_loops_over_offsets_are_unrolled():
     u = numbers((6, 9), np.int64)
     for found, expected in zip(f(u), f.reference(u), strict=True):
         same(found, expected)
-    assert len(f.model(u).fields[0][2]) == 11
+    assert len(f.model(u).fields[0][2]) == 13
 
 
 # -- arguments -----------------------------------------------------------------------------------------
@@ -410,6 +422,12 @@ def test_explanations_and_sources():
     assert "__shared__" in tiled and tiled.count(" = rtcg_point(") == 2
 
 
+def test_kernels_are_tuned(tmp_path):
+    f = stencil(BODIES[2])
+    report = f.tune(numbers((20, 30)), steps=3, budget="3 evaluations", store=tune.Store(tmp_path))
+    assert set(report.best) == {"kernel", "columns", "rows", "items", "steps"}
+
+
 def test_maps_over_indices_are_recognised():
     @cu
     def program(u):
@@ -543,6 +561,9 @@ def test_others_specialisers_take_models():
         out = rnp.empty(100, np.float32)
         assert moved(u, out=out) is out
         same(out, plain + 1)
+        report = moved.tune(u, budget="2 evaluations")
+        assert report.best["threads"] in (32, 64) and f"'threads': {report.best['threads']}}}" in moved.explain(u)
+        same(moved(u), plain + 1)
         with pytest.raises(ValueError, match="a specialiser with the name 'copies' is registered"):
             specialize.register(CopySpecialiser())
         with pytest.raises(TypeError, match="which lacks matches, generate, space, reference; expected a Specialiser"):

@@ -32,6 +32,19 @@ _MATH = {
     for name, value in vars(math).items()
     if not name.startswith("_") and name not in ("ceil", "floor", "trunc", "remainder", "prod", "dist", "gcd", "lcm")
 }
+
+
+def _for_numbers(function: Callable[..., Any], of_python: Any) -> Callable[..., Any]:
+    """NumPy's function of NumPy's numbers, and Python's of Python's, whose results adapt to what they meet."""
+
+    def call(*args: Any) -> Any:
+        is_numpy = any(isinstance(arg, (np.generic, np.ndarray)) for arg in args)
+        return (function if is_numpy else of_python)(*args)
+
+    return call
+
+
+_MATH = {name: _for_numbers(value, vars(math)[name]) if callable(value) else value for name, value in _MATH.items()}
 _MATH_FUNCTIONS = {vars(math)[name]: value for name, value in _MATH.items() if callable(value)}
 
 

@@ -153,5 +153,5 @@ def unregister(specialiser: Specialiser) -> None:
 
 
 def specialisers() -> tuple[Specialiser, ...]:
-    """The registered specialisers, in the order in which they are asked."""
+    """Return the registered specialisers, in the order in which they are asked."""
     return tuple(_registered)

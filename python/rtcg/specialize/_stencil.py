@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import time
 import types
 import warnings
 from typing import TYPE_CHECKING, Any, overload
@@ -20,9 +21,10 @@ from rtcg.specialize import _interpreter
 from rtcg.specialize._registry import Generated, Model, Specialiser, specialisers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rtcg.numpy import GPUArray
+    from rtcg.tune import Report
 
 BOUNDARIES = ("clamp", "wrap", "reflect", "constant", "interior")
 HALOS = ("copy", "zero")
@@ -60,8 +62,8 @@ class StencilFunction:
         *args : GPUArray, NumPy array, number or tuple of numbers
             What the function takes, by position. Arrays with axes are the fields: 1 to 4 axes, one shape, elements of
             any dtype of numbers, any memory order (fields that are not in C order without gaps are copied). NumPy
-            arrays are copied to the device. Python's numbers adapt to the dtypes that they meet; those of NumPy keep theirs. A
-            number in an array without axes on the device is waited for.
+            arrays are copied to the device. Python's numbers adapt to the dtypes that they meet; those of NumPy keep
+            theirs. A number in an array without axes on the device is waited for.
         out : GPUArray or tuple of GPUArray, optional
             Arrays for the results, of the shape of the fields and the dtypes of the results. They may be fields.
 
@@ -135,7 +137,7 @@ class StencilFunction:
     def _repeated(self, step: Callable[..., Any], args: tuple[Any, ...], count: int) -> Any:
         from rtcg import numpy as device_arrays
 
-        places = [at for at, arg in enumerate(args) if np.ndim(arg)]
+        places = [at for at, arg in enumerate(args) if _is_field(arg)]
         if count == 0:
             copies = tuple(device_arrays.array(args[at]) for at in places)
             return copies if len(copies) > 1 else copies[0]
@@ -170,10 +172,42 @@ class StencilFunction:
         """The results that Python's interpreter computes on NumPy arrays: an array, or a tuple of them.
 
         Arguments are as in a call; arrays on the device are copied to the host, which waits. The function is called
-        once with whole arrays, or, if it has conditions, for each element, which is slow. With ``boundary="interior"``, an
-        offset that is read for no element does not count.
+        once with whole arrays, or, if it has conditions, for each element, which is slow. With
+        ``boundary="interior"``, an offset that is read for no element does not count.
         """
         return _interpreter.run(self.__wrapped__, _on_host(args), self.boundary, self.halo, self.constant)
+
+    def tune(self, *args: Any, steps: int = 1, budget: str | float = "5 s", **options: Any) -> Report:
+        """Measure the kernels that are possible for arguments, and use the fastest from then on.
+
+        Parameters
+        ----------
+        *args : GPUArray, NumPy array, number or tuple of numbers
+            As in a call.
+        steps : int, optional
+            With more than 1, an iteration of so many steps is measured.
+        budget : str or float, optional
+            As of `rtcg.tune.search`.
+        **options
+            Further options of `rtcg.tune.builtin`; of `rtcg.tune.search`, if a registered specialiser takes it.
+
+        Returns
+        -------
+        rtcg.tune.Report
+            What was measured. Results for the kernels of this package are stored and used by later processes, those
+            for a registered specialiser are kept in memory. Waits for the device.
+
+        Raises
+        ------
+        The errors of a call.
+        """
+        from rtcg import tune
+
+        count = as_integer("steps", steps, 1)
+        if (taken := self._taken(args) if specialisers() else None) is not None:
+            return taken.tune(args, budget, options)
+        call = (lambda: self(*args)) if count == 1 else (lambda: self.iterate(*args, steps=count))
+        return next(iter(tune.builtin(call, only=["stencil.kernel"], budget=budget, **options).values()))
 
     def explain(self, *args: Any) -> str:
         """What was recognised for arguments, and how it is computed, as text of a few lines."""
@@ -216,7 +250,7 @@ class StencilFunction:
 
     def _described(self, args: tuple[Any, ...]) -> tuple[Model, dict[str, Any]]:
         found = self._program.model(args)
-        shape = next((tuple(np.shape(arg)) for arg in args if np.ndim(arg)), ())
+        shape = next((tuple(np.shape(arg)) for arg in args if _is_field(arg)), ())
         model = _model(found, found["names"], self.__name__, shape, self.boundary, self.halo, self.constant)
         return model, found
 
@@ -265,22 +299,52 @@ class _Taken:
     """A model that a registered specialiser took."""
 
     def __init__(self, specialiser: Specialiser, model: Model, found: Any) -> None:
+        self.specialiser, self.model, self.found = specialiser, model, found
+        self._use({name: values[0] for name, values in specialiser.space(found).items()})
+
+    def _use(self, config: dict[str, Any]) -> None:
         from rtcg.compiler import SourceModule
 
-        self.specialiser, self.model = specialiser, model
-        self.config = {name: values[0] for name, values in specialiser.space(found).items()}
-        self.generated = specialiser.generate(found, self.config)
+        specialiser = self.specialiser
+        self.config, self.generated = config, specialiser.generate(self.found, config)
         if not isinstance(self.generated, Generated):
             text = f"{specialiser.name!r} generated {shown(self.generated)}; expected a Generated"
             raise TypeError(text)
         self._function = SourceModule(self.generated.source, no_extern_c=True).get_function(self.generated.kernel)
 
+    def tune(self, args: tuple[Any, ...], budget: str | float, options: dict[str, Any]) -> Report:
+        """Use the fastest configuration whose results are close to those of the specialiser's reference."""
+        from rtcg import tune
+        from rtcg.driver import Context
+
+        expected = self.specialiser.reference(self.found, *_on_host(args))
+        wanted = expected if isinstance(expected, tuple) else (expected,)
+
+        def seconds(**config: Any) -> float:
+            self._use(config)
+            results = self.run(args, None)
+            for each, one in zip(results if isinstance(results, tuple) else (results,), wanted, strict=True):
+                np.testing.assert_allclose(each.get(), one, rtol=1e-3, atol=1e-5)
+            Context.synchronize()
+            begun = time.perf_counter()
+            self.run(args, None)
+            Context.synchronize()
+            return time.perf_counter() - begun
+
+        usual = self.config
+        try:
+            report = tune.search(tune.Space(**self.specialiser.space(self.found)), seconds, budget=budget, **options)
+            usual = report.best or usual
+        finally:
+            self._use(usual)
+        return report
+
     def run(self, args: tuple[Any, ...], out: Any) -> Any:
         from rtcg import numpy as device_arrays
 
         model = self.model
-        fields = [device_arrays.ascontiguousarray(device_arrays.asarray(arg)) for arg in args if np.ndim(arg)]
-        numbers = [arg for arg in args if not np.ndim(arg)]
+        fields = [device_arrays.ascontiguousarray(device_arrays.asarray(arg)) for arg in args if _is_field(arg)]
+        numbers = list(_numbers_in(arg for arg in args if not _is_field(arg)))
         scalars = [np.dtype(dtype).type(number) for number, (_, dtype) in zip(numbers, model.scalars, strict=True)]
         results = [device_arrays.empty(model.shape, np.dtype(dtype)) for dtype in model.outputs]
         lengths = [np.int64(n) for n in model.shape]
@@ -293,9 +357,23 @@ class _Taken:
         return tuple(results) if len(results) > 1 else results[0]
 
 
+def _is_field(arg: Any) -> bool:
+    return not isinstance(arg, tuple) and np.ndim(arg) > 0
+
+
+def _numbers_in(args: Iterable[Any]) -> Iterator[Any]:
+    for arg in args:
+        if isinstance(arg, tuple):
+            yield from _numbers_in(arg)
+        else:
+            yield arg.get()[()] if hasattr(arg, "get") else arg
+
+
 def _type_key(arg: Any) -> Any:
     dtype = getattr(arg, "dtype", None)
-    return (dtype, np.shape(arg)) if dtype is not None else type(arg)
+    if isinstance(arg, tuple):
+        return tuple(map(_type_key, arg))
+    return (dtype, np.shape(arg)) if dtype is not None or isinstance(arg, list) else type(arg)
 
 
 def _choice_text(choice: dict[str, Any]) -> str:
@@ -329,8 +407,9 @@ def _model(
 
 def _on_host(args: tuple[Any, ...]) -> tuple[Any, ...]:
     from rtcg.copperhead import to_numpy
+    from rtcg.numpy import GPUArray
 
-    return tuple(to_numpy(arg) if np.ndim(arg) and not isinstance(arg, tuple) else arg for arg in args)
+    return tuple(to_numpy(arg) if _is_field(arg) or isinstance(arg, GPUArray) else arg for arg in args)
 
 
 @overload
