@@ -1,7 +1,7 @@
 """Diffusion that keeps edges
 
 Noise is smoothed away where neighbours differ little, and edges stay sharp: the diffusion of Perona and Malik. One step
-is a stencil, a Python function of relative indices; the picture shows the noisy image and two hundred steps.
+is a stencil, a Python function of relative indices; the picture shows the noisy image and eighty steps.
 """
 
 import sys
@@ -12,7 +12,7 @@ import numpy as np
 import rtcg.autoinit  # noqa: F401
 from rtcg.specialize import stencil
 
-N, STEPS, EDGE = 320, 200, 0.18
+N, STEPS, EDGE = 320, 80, 0.04
 
 
 @stencil(boundary="reflect")

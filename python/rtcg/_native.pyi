@@ -2712,13 +2712,13 @@ class LangProgram:
     def plan(self, args: tuple[Any, ...]) -> str:
         """What it will do for arguments: kernels, what they read and write, and why anything is stored."""
     def stencils(self, args: tuple[Any, ...]) -> list[dict[str, Any]]:
-        """The stencils among its statements for arguments."""
+        """The stencils among its statements for arguments, as dictionaries."""
     def sources(self, args: tuple[Any, ...]) -> list[str]:
         """The sources of its kernels for arguments."""
 
 @final
 class StencilProgram:
-    """A Python function of fields, indexed by constant offsets: `function` has it as `__wrapped__`."""
+    """A Python function of fields, indexed by constant offsets."""
 
     def __new__(cls, function: Any, boundary: str, halo: str, constant: Any) -> Self: ...
     def __call__(self, args: tuple[Any, ...], outs: list[GPUArray] | None = None) -> Any:
@@ -2728,7 +2728,7 @@ class StencilProgram:
     def source(self, args: tuple[Any, ...], is_iterated: bool) -> str:
         """The source of the kernel for arguments."""
     def model(self, args: tuple[Any, ...]) -> dict[str, Any]:
-        """What was recognised, for arguments."""
+        """What was recognised, for arguments: a dictionary."""
 
 # -- Tuning and templates
 

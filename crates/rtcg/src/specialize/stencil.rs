@@ -76,6 +76,20 @@ struct KernelKey {
     is_small: bool,
 }
 
+/// What was decided for fields of a shape.
+#[derive(Debug, Clone, PartialEq)]
+struct Plan {
+    context: u64,
+    /// The choices of the context when it was decided.
+    epoch: u64,
+    is_iterated: bool,
+    shape: Vec<usize>,
+    choice: StencilChoice,
+}
+
+/// The most plans that a stencil keeps.
+const MAX_PLANS: usize = 16;
+
 /// A stencil for arguments of certain types.
 pub struct Stencil {
     model: StencilModel,
@@ -84,6 +98,7 @@ pub struct Stencil {
     names: Vec<String>,
     is_tuple: bool,
     kernels: Mutex<HashMap<KernelKey, Arc<dyn Kernel>>>,
+    plans: Mutex<Vec<Plan>>,
 }
 
 impl std::fmt::Debug for Stencil {
@@ -152,7 +167,7 @@ impl Stencil {
         }
         let names = (1..=params.len()).map(|at| format!("argument {at}")).collect();
         let is_tuple = model.outputs.len() > 1;
-        Ok(Self { model, options, names, is_tuple, kernels: Mutex::default() })
+        Ok(Self { model, options, names, is_tuple, kernels: Mutex::default(), plans: Mutex::default() })
     }
 
     /// What was recognised.
@@ -240,10 +255,25 @@ impl Stencil {
 
     /// The variant for fields of a shape.
     pub fn choice(&self, ctx: &ArrayContext, shape: &[usize], is_iterated: bool) -> StencilChoice {
-        let is_iterated = is_iterated && self.model.not_iterable().is_none();
-        let chosen = ctx.choose::<StencilChoice>(&self.model.problem(shape, is_iterated));
-        let steps = if is_iterated { chosen.steps } else { 1 };
-        self.model.possible(StencilChoice { steps, ..chosen }, self.options.boundary)
+        let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let (context, epoch) = (ctx.context_number(), ctx.choices_epoch());
+        let is_known = |plan: &&Plan| {
+            plan.context == context && plan.epoch == epoch && plan.is_iterated == is_iterated && plan.shape == shape
+        };
+        if let Some(known) = plans().iter().find(is_known) {
+            return known.choice;
+        }
+        let has_steps = is_iterated && self.model.not_iterable().is_none();
+        // Without the lock: choices may do anything.
+        let chosen = ctx.choose::<StencilChoice>(&self.model.problem(shape, has_steps));
+        let steps = if has_steps { chosen.steps } else { 1 };
+        let choice = self.model.possible(StencilChoice { steps, ..chosen }, self.options.boundary);
+        let mut plans = plans();
+        if plans.len() == MAX_PLANS {
+            plans.remove(0);
+        }
+        plans.push(Plan { context, epoch, is_iterated, shape: shape.to_vec(), choice });
+        choice
     }
 
     fn kernel_of(&self, choice: StencilChoice, shape: &[usize]) -> Result<impl KernelSpec + use<>> {
