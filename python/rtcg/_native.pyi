@@ -2700,6 +2700,36 @@ class WalkedSource:
 def lang_surface(function: Callable[..., Any]) -> str:
     """The syntax tree of a function and of the programs that it calls, as text with the place of each node."""
 
+@final
+class LangProgram:
+    """A Python function as a program of devices: compiled once for the types of its arguments."""
+
+    def __new__(cls, function: Any) -> Self: ...
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        """The result for arguments, in the current context."""
+    def program(self, args: tuple[Any, ...]) -> str:
+        """The core program for arguments, after all passes, as text."""
+    def plan(self, args: tuple[Any, ...]) -> str:
+        """What it will do for arguments: kernels, what they read and write, and why anything is stored."""
+    def stencils(self, args: tuple[Any, ...]) -> list[dict[str, Any]]:
+        """The stencils among its statements for arguments, as dictionaries."""
+    def sources(self, args: tuple[Any, ...]) -> list[str]:
+        """The sources of its kernels for arguments."""
+
+@final
+class StencilProgram:
+    """A Python function of fields, indexed by constant offsets."""
+
+    def __new__(cls, function: Any, boundary: str, halo: str, constant: Any) -> Self: ...
+    def __call__(self, args: tuple[Any, ...], outs: list[GPUArray] | None = None) -> Any:
+        """The results, or those in `outs`; does not wait unless a scalar is on the device."""
+    def iterate(self, args: tuple[Any, ...], steps: int) -> Any:
+        """The fields after so many steps."""
+    def source(self, args: tuple[Any, ...], is_iterated: bool) -> str:
+        """The source of the kernel for arguments."""
+    def model(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        """What was recognised, for arguments: a dictionary."""
+
 # -- Tuning and templates
 
 @final

@@ -27,6 +27,7 @@ FREE_SIGNATURES = {
     "rtcg.cgen.Declarator": "an abstract base",
     "rtcg.cgen.Enum": "an abstract base",
     "rtcg.cgen.Generable": "an abstract base",
+    "rtcg.specialize.Specialiser": "a protocol",
     "rtcg.tune.Kernel.explain": "takes what the kernel takes",
     "rtcg.tune.Space": "takes parameters by position and by name",
 }

@@ -5,6 +5,7 @@
 
 use crate::collective::{SIGNATURE_BYTES, Signature, SignatureExchange, are_collectives_checked};
 use crate::context::{Context, ContextKind, Device};
+use crate::release_region;
 use crate::stream::{Stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::nccl::{
@@ -15,7 +16,7 @@ use rtcg_hal::lock_ignoring_poison;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -186,14 +187,6 @@ impl std::fmt::Debug for Communicator {
     }
 }
 
-/// Communicators whose handles are in use.
-static N_OPEN: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether the device may wait for another rank, which may be a thread of this process.
-pub(crate) fn is_any_communicator_open() -> bool {
-    N_OPEN.load(Ordering::Relaxed) > 0
-}
-
 /// All communicators, for those that must be aborted together.
 static COMMUNICATORS: Mutex<Vec<Weak<CommunicatorInner>>> = Mutex::new(Vec::new());
 
@@ -261,7 +254,7 @@ impl Communicator {
         let (rank, n_ranks) = (rank as usize, n_ranks as usize);
         let is_context_selected = ctx.device().is_virtual() || ctx.kind() == ContextKind::Primary;
         note_table_in_use(table);
-        N_OPEN.fetch_add(1, Ordering::Relaxed);
+        release_region::note_communicator_opened();
         let inner = Arc::new(CommunicatorInner {
             table,
             ctx,
@@ -551,7 +544,7 @@ impl CommunicatorInner {
         };
         // NCCL's own memory is gone with a context that was destroyed.
         let _ = self.ctx.with_current(end);
-        N_OPEN.fetch_sub(1, Ordering::Relaxed);
+        release_region::note_communicator_closed();
     }
 }
 

@@ -11,13 +11,26 @@
 //! while holding the program's lock.
 
 use crate::launch_queue::is_host_work_pending;
-use crate::nccl::is_any_communicator_open;
 use rtcg_hal::blocking_region;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Communicators that are open: the device may wait for another rank, which may be a thread of this process.
+static N_COMMUNICATORS: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on, what waits for the device may wait for ranks.
+pub(crate) fn note_communicator_opened() {
+    N_COMMUNICATORS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A communicator has ended.
+pub(crate) fn note_communicator_closed() {
+    N_COMMUNICATORS.fetch_sub(1, Ordering::Relaxed);
+}
 
 /// Runs `body`, which gives something back to the driver, in a blocking region if the device may wait for this process.
 #[inline]
 pub(crate) fn releasing_region<T>(body: impl FnOnce() -> T) -> T {
-    if is_host_work_pending() || is_any_communicator_open() { blocking_region(body) } else { body() }
+    if is_host_work_pending() || N_COMMUNICATORS.load(Ordering::Relaxed) > 0 { blocking_region(body) } else { body() }
 }
 
 #[cfg(test)]

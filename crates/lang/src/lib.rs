@@ -13,6 +13,7 @@
 //! | `emit/` | from these to sources |
 //! | `plan.rs` | what a program will do, as text |
 //! | `rewrite.rs` | copies of blocks |
+//! | `specialize/` | patterns that have kernels of their own: stencils |
 //! | `simplify.rs` | what blocks need |
 //! | `check.rs` | what every pass may rely on |
 //! | `text/` | core programs as text, printed and read |
@@ -32,5 +33,6 @@ pub mod problem;
 mod rewrite;
 pub mod simplify;
 pub mod span;
+pub mod specialize;
 pub mod surface;
 pub mod text;

@@ -29,6 +29,7 @@
 //! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
 //! | data-parallel programs | [`lang`] |
+//! | stencils | [`specialize`] |
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
 //! | the fastest of many variants | [`tune`] |
@@ -61,6 +62,7 @@ mod pinned_memory;
 pub mod profile;
 pub mod source;
 pub mod sparse;
+pub mod specialize;
 pub mod textures;
 pub mod tune;
 pub mod typed_arrays;

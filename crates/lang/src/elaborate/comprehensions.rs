@@ -11,6 +11,12 @@ impl Elaborator<'_> {
     pub(super) fn comprehension(&mut self, element: &Expr, generators: &[Generator], env: &Env, span: Span) -> Value {
         let Some((first, rest)) = generators.split_first() else { return Value::Poison };
         let sequence = self.expression(&first.sequence, env);
+        if let Some(parts) = self.unrollable(&sequence) {
+            return self.unrolled_comprehension(&parts, element, generators, env, span);
+        }
+        if self.stencil.is_some() {
+            return self.not_unrollable(&sequence, first.sequence.span);
+        }
         let Some(seq) = self.seq_argument("a comprehension", "the sequence", &sequence, first.sequence.span) else {
             return Value::Poison;
         };

@@ -22,7 +22,7 @@ impl Elaborator<'_> {
             ExprKind::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.expression(part, env)).collect()),
             ExprKind::List(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expression(part, env)).collect();
-                self.list(parts, span)
+                if self.stencil.is_some() { Value::Tuple(parts) } else { self.list(parts, span) }
             }
             ExprKind::Lambda(function) => {
                 Value::Closure(Rc::new(Closure { function: function.clone(), env: env.clone(), index: None }))
@@ -165,7 +165,7 @@ impl Elaborator<'_> {
         }
     }
 
-    fn binary(
+    pub(super) fn binary(
         &mut self,
         operator: BinaryOperator,
         (left, right): (&Value, &Value),
@@ -189,6 +189,10 @@ impl Elaborator<'_> {
                     (Value::Seq(_), Value::Scalar(_)) => format!("write `[{xi} {sign} {y} for {xi} in {x}]`"),
                     (Value::Scalar(_), Value::Seq(_)) => format!("write `[{x} {sign} {yi} for {yi} in {y}]`"),
                     (Value::Tuple(_), Value::Tuple(_)) => "compute each part of the tuples".into(),
+                    (Value::Field(field), _) | (_, Value::Field(field)) => {
+                        let zeros = vec!["0"; self.program.var_type(*field).ndim].join(", ");
+                        format!("write `u[{zeros}]` for the element itself")
+                    }
                     _ => String::new(),
                 };
                 self.problem(ProblemKind::Type, span, text, advice)
@@ -320,6 +324,7 @@ impl Elaborator<'_> {
     pub(super) fn subscript(&mut self, value: &Value, index: &Value, at: Span, span: Span) -> Value {
         match (value, index) {
             (Value::Poison, _) | (_, Value::Poison) => Value::Poison,
+            (Value::Field(field), index) => self.field_element(*field, index, span),
             (Value::Tuple(parts), Value::Scalar(scalar)) => {
                 let n = parts.len() as i128;
                 match scalar.constant_int() {

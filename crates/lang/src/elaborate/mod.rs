@@ -12,6 +12,7 @@ mod prelude;
 mod recursion;
 mod sequences;
 mod statements;
+mod stencil;
 mod types;
 mod value;
 
@@ -24,6 +25,7 @@ use rtcg_hal::DType;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+pub use stencil::{MAX_STENCIL_AXES, elaborate_stencil};
 use value::{Closure, Element, Env, Scalar, Seq, Value};
 
 /// A core program with what its inputs and outputs are made of.
@@ -40,24 +42,7 @@ pub struct Elaborated {
 /// # Errors
 /// All problems that were found.
 pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, Problems> {
-    let mut elaborator = Elaborator {
-        source,
-        program: Program::default(),
-        depths: Vec::new(),
-        blocks: Vec::new(),
-        lengths: HashMap::new(),
-        equal: Vec::new(),
-        computed: HashMap::new(),
-        problems: Problems::default(),
-        calls: Vec::new(),
-        tails: Vec::new(),
-        recursive: HashMap::new(),
-        n_stmts: 0,
-        indices: HashSet::new(),
-        returned: Vec::new(),
-        is_too_deep: false,
-        is_merging: false,
-    };
+    let mut elaborator = Elaborator::new(source);
     let done = elaborator.run(arguments);
     match done {
         Some(done) if elaborator.problems.is_empty() => Ok(done),
@@ -149,6 +134,32 @@ struct Elaborator<'a> {
     is_merging: bool,
     /// Whether calls of calls were given up.
     is_too_deep: bool,
+    /// The indices of the element, if the program is a stencil.
+    stencil: Option<Vec<Var>>,
+}
+
+impl<'a> Elaborator<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self {
+            source,
+            program: Program::default(),
+            depths: Vec::new(),
+            blocks: Vec::new(),
+            lengths: HashMap::new(),
+            equal: Vec::new(),
+            computed: HashMap::new(),
+            problems: Problems::default(),
+            calls: Vec::new(),
+            tails: Vec::new(),
+            recursive: HashMap::new(),
+            n_stmts: 0,
+            indices: HashSet::new(),
+            returned: Vec::new(),
+            is_too_deep: false,
+            is_merging: false,
+            stencil: None,
+        }
+    }
 }
 
 impl Elaborator<'_> {
@@ -240,7 +251,12 @@ impl Elaborator<'_> {
         if let Some(call) = self.calls.last().filter(|call| call.span.is_known() && call.span.file != span.file) {
             related.push((call.span, "called here".to_owned()));
         }
-        self.problems.add(Problem { kind, span, message: message.into(), advice: advice.into(), related });
+        let (mut message, mut advice): (String, String) = (message.into(), advice.into());
+        if self.stencil.is_some() {
+            message = message.replace("a @cu function", "a @stencil function");
+            advice = advice.replace("a @cu function", "a @stencil function");
+        }
+        self.problems.add(Problem { kind, span, message, advice, related });
         Value::Poison
     }
 

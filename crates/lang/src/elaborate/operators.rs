@@ -220,6 +220,11 @@ impl Elaborator<'_> {
         {
             return Some(Scalar::python(Number::Bool(!value)));
         }
+        if let (Op::LogicalAnd | Op::LogicalOr, [x, y]) = (op, args)
+            && let (Some(Number::Bool(x)), Some(Number::Bool(y))) = (x.constant(), y.constant())
+        {
+            return Some(Scalar::python(Number::Bool(if op == Op::LogicalAnd { x && y } else { x || y })));
+        }
         if let (Op::Where, [cond, then, other]) = (op, args)
             && let Some(Number::Bool(value)) = cond.constant()
             && self.leaf(*then) == self.leaf(*other)

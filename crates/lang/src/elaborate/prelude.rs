@@ -182,6 +182,9 @@ impl Elaborator<'_> {
         if let Some(found) = self.apply_hidden(name, &arguments, span) {
             return found;
         }
+        if let Some(found) = self.unrolled_call(name, &arguments, span) {
+            return found;
+        }
         if arguments.iter().any(Value::is_poison) {
             return Value::Poison;
         }

@@ -166,6 +166,10 @@ impl Elaborator<'_> {
             Value::Elementwise(op) => format!("the function `{}`", op.name()),
             Value::DType(dtype) => format!("the type {}", dtype.name()),
             Value::Module(name, _) => format!("the module `{name}`"),
+            Value::Field(var) => {
+                let found = self.program.var_type(*var);
+                format!("a field of {} with {} axes", found.dtype.name(), found.ndim)
+            }
             Value::Unusable { what, .. } => what.to_string(),
             Value::Tuple(parts) => {
                 let parts: Vec<String> = parts.iter().map(|part| self.describe(part)).collect();

@@ -15,6 +15,8 @@ pub(super) enum Value {
     Scalar(Scalar),
     Tuple(Vec<Value>),
     Seq(Seq),
+    /// An array that is indexed by offsets from the element that is computed.
+    Field(Var),
     Closure(Rc<Closure>),
     Prelude(Arc<str>),
     Elementwise(Op),

@@ -13,7 +13,7 @@ use rtcg_codegen::scan::ScanSnippet;
 use rtcg_hal::DType;
 use std::fmt::Write;
 
-const VALUE: &str = "rtcg_parts";
+pub(crate) const VALUE: &str = "rtcg_parts";
 
 /// The kernel of a statement.
 ///
@@ -115,7 +115,7 @@ fn layout(dtypes: &[DType]) -> (Vec<(DType, usize)>, CType) {
 }
 
 /// The structure of values, if there are several.
-fn value_struct(dtypes: &[DType]) -> String {
+pub(crate) fn value_struct(dtypes: &[DType]) -> String {
     if let [dtype] = dtypes {
         return format!("typedef {} {VALUE};\n", c_name(*dtype));
     }
@@ -127,14 +127,14 @@ fn value_struct(dtypes: &[DType]) -> String {
     text
 }
 
-fn value_of(parts: &[String]) -> String {
+pub(crate) fn value_of(parts: &[String]) -> String {
     match parts {
         [one] => one.clone(),
         parts => format!("{VALUE}{{{}}}", parts.join(", ")),
     }
 }
 
-fn fields_of(value: &str, n: usize) -> Vec<String> {
+pub(crate) fn fields_of(value: &str, n: usize) -> Vec<String> {
     if n == 1 { vec![value.to_owned()] } else { (0..n).map(|at| format!("{value}.f{at}")).collect() }
 }
 

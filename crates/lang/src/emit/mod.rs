@@ -6,9 +6,9 @@
 //! | `numbers.rs` | numbers, types and operations as C |
 //! | `kernels.rs` | elementwise kernels, reductions and scans from statements |
 
-mod kernels;
-mod numbers;
-mod writer;
+pub(crate) mod kernels;
+pub(crate) mod numbers;
+pub(crate) mod writer;
 
 pub use kernels::{emit, emit_merge_step, emit_row_reduction, emit_warps};
 

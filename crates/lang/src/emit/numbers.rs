@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The C type of a number.
-pub(super) fn c_name(dtype: DType) -> String {
+pub(crate) fn c_name(dtype: DType) -> String {
     scalar_type(dtype).into_owned()
 }
 
 /// The type of a parameter.
-pub(super) fn c_type(dtype: DType) -> CType {
+pub(crate) fn c_type(dtype: DType) -> CType {
     let mut found = CType::from(dtype);
     if matches!(dtype, DType::F16 | DType::BF16) {
         found.name = c_name(dtype);
@@ -23,7 +23,7 @@ pub(super) fn c_type(dtype: DType) -> CType {
 }
 
 /// A number as C.
-pub(super) fn literal(number: Number, dtype: DType) -> String {
+pub(crate) fn literal(number: Number, dtype: DType) -> String {
     match number {
         Number::Bool(value) => value.to_string(),
         Number::Int(value) if dtype == DType::I64 && value == i128::from(i64::MIN) => {
@@ -63,16 +63,16 @@ fn float(value: f64, is_single: bool) -> String {
 
 /// The device functions of operations, each once.
 #[derive(Debug, Default)]
-pub(super) struct Functions {
+pub(crate) struct Functions {
     names: BTreeMap<String, String>,
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether expressions divide int64.
-    pub(super) divides: bool,
+    pub(crate) divides: bool,
 }
 
 impl Functions {
     /// An operation of operands that are C expressions.
-    pub(super) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
+    pub(crate) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
         if let Some(plain) = plain_expression(op, compute, out, operands) {
             self.divides |= plain.starts_with("rtcg_div64") || plain.starts_with("rtcg_mod64");
             return plain;

@@ -12,13 +12,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Text that is being written, and what it uses.
-pub(super) struct Writer<'a> {
-    pub(super) program: &'a Program,
+pub(crate) struct Writer<'a> {
+    pub(crate) program: &'a Program,
     facts: &'a dyn Facts,
     /// What variables are in C; those that are missing come from outside.
     names: HashMap<Var, String>,
-    pub(super) inputs: Vec<Input>,
-    pub(super) functions: Functions,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) functions: Functions,
     dtypes: BTreeSet<DType>,
     uses_clamp: bool,
     uses_segment: bool,
@@ -31,14 +31,19 @@ pub(super) struct Writer<'a> {
     /// How many lanes share a reduction; 0 if each thread has its own.
     pub(super) lanes: usize,
     /// Whether the text is a device function's, where such an element is a parameter.
-    pub(super) is_function: bool,
+    pub(crate) is_function: bool,
     indent: usize,
+    /// What stands for a read at constant offsets, in stencils.
+    pub(crate) relative: Option<RelativeReads>,
 }
 
-pub(super) type Written<T = ()> = Result<T, Box<Problem>>;
+/// The C of an array's elements at offsets from the one that is computed.
+pub(crate) type RelativeReads = HashMap<(Var, Vec<i64>), String>;
+
+pub(crate) type Written<T = ()> = Result<T, Box<Problem>>;
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(program: &'a Program, facts: &'a dyn Facts) -> Self {
+    pub(crate) fn new(program: &'a Program, facts: &'a dyn Facts) -> Self {
         Self {
             program,
             facts,
@@ -54,17 +59,18 @@ impl<'a> Writer<'a> {
             lanes: 0,
             is_function: false,
             indent: 1,
+            relative: None,
         }
     }
 
     /// Elements of arrays that have the lengths of this space are read at the kernel's index.
-    pub(super) fn set_flat(&mut self, space: &[Axis]) {
+    pub(crate) fn set_flat(&mut self, space: &[Axis]) {
         let lengths = space.iter().map(|axis| axis.length).collect();
         self.flat = Some((lengths, space.iter().map(|axis| axis.index).collect()));
     }
 
     /// What stands before kernels.
-    pub(super) fn preamble(&self) -> String {
+    pub(crate) fn preamble(&self) -> String {
         let mut text = scalar_helpers(self.dtypes.iter().copied());
         if self.uses_clamp {
             text.push_str(CLAMP_SOURCE);
@@ -82,8 +88,13 @@ impl<'a> Writer<'a> {
         text
     }
 
+    /// Makes sure that text can use values of a dtype.
+    pub(crate) fn mention(&mut self, dtype: DType) {
+        self.dtypes.insert(dtype);
+    }
+
     /// Statements that declare the indices of a space from `i`.
-    pub(super) fn declare_indices(&mut self, out: &mut String, space: &[Axis]) {
+    pub(crate) fn declare_indices(&mut self, out: &mut String, space: &[Axis]) {
         let lengths: Vec<Atom> = space.iter().map(|axis| axis.length).collect();
         let is_small = self.facts.is_small(&lengths);
         let word = if is_small { "unsigned" } else { "unsigned long long" };
@@ -114,7 +125,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A name for a variable of the element.
-    pub(super) fn declare(&mut self, var: Var) -> String {
+    pub(crate) fn declare(&mut self, var: Var) -> String {
         let name = format!("v{}", var.0);
         self.names.insert(var, name.clone());
         self.dtypes.insert(self.program.var_type(var).dtype);
@@ -122,27 +133,27 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a variable of the element occurs in text.
-    pub(super) fn is_mentioned(&self, var: Var, text: &str, values: &[String]) -> bool {
+    pub(crate) fn is_mentioned(&self, var: Var, text: &str, values: &[String]) -> bool {
         self.names.get(&var).is_some_and(|name| mentions_name(text, name) || values.contains(name))
     }
 
-    pub(super) fn name(&mut self, var: Var, text: impl Into<String>) {
+    pub(crate) fn name(&mut self, var: Var, text: impl Into<String>) {
         self.names.insert(var, text.into());
         self.dtypes.insert(self.program.var_type(var).dtype);
     }
 
-    pub(super) fn line(&self, out: &mut String, text: &str) {
+    pub(crate) fn line(&self, out: &mut String, text: &str) {
         let _ = writeln!(out, "{}{text}", "  ".repeat(self.indent));
     }
 
-    pub(super) fn indented<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn indented<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         self.indent += 1;
         let found = inner(self);
         self.indent -= 1;
         found
     }
 
-    pub(super) fn input(&mut self, input: Input) {
+    pub(crate) fn input(&mut self, input: Input) {
         if !self.inputs.contains(&input) {
             self.inputs.push(input);
         }
@@ -161,7 +172,7 @@ impl<'a> Writer<'a> {
     }
 
     /// An operand as C.
-    pub(super) fn atom(&mut self, atom: Atom) -> String {
+    pub(crate) fn atom(&mut self, atom: Atom) -> String {
         match atom {
             Atom::Const(number, dtype) => {
                 self.dtypes.insert(dtype);
@@ -182,7 +193,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The statements of a block; returns its results as C.
-    pub(super) fn block(&mut self, out: &mut String, block: &'a Block) -> Written<Vec<String>> {
+    pub(crate) fn block(&mut self, out: &mut String, block: &'a Block) -> Written<Vec<String>> {
         self.statements(out, block)?;
         Ok(block.results.iter().map(|atom| self.atom(*atom)).collect())
     }
@@ -377,6 +388,13 @@ impl<'a> Writer<'a> {
     /// An element of an array as C.
     pub(super) fn element(&mut self, array: Var, index: &[Atom]) -> String {
         self.dtypes.insert(self.program.var_type(array).dtype);
+        if let Some(relative) = &self.relative {
+            let offset = |at: &Atom| match at {
+                Atom::Const(crate::ir::Number::Int(value), _) => i64::try_from(*value).unwrap_or(0),
+                _ => 0,
+            };
+            return relative.get(&(array, index.iter().map(offset).collect())).cloned().unwrap_or_default();
+        }
         if let Some((lengths, indices)) = &self.flat
             && !index.is_empty()
             && index.len() == indices.len()
@@ -487,7 +505,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A reduction by one thread.
-    pub(super) fn reduction(
+    pub(crate) fn reduction(
         &mut self,
         out: &mut String,
         outs: &[Var],
@@ -555,7 +573,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The results of a function of two values.
-    pub(super) fn combine(
+    pub(crate) fn combine(
         &mut self,
         out: &mut String,
         op: &'a Lambda,
@@ -569,7 +587,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The parameters of the inputs, as a kernel declares them.
-    pub(super) fn arguments(&self) -> Vec<Argument> {
+    pub(crate) fn arguments(&self) -> Vec<Argument> {
         self.inputs.iter().map(|input| self.argument(input)).collect()
     }
 
@@ -588,7 +606,7 @@ impl<'a> Writer<'a> {
 
     /// The parameters of a device function that gets the inputs, and the arguments of its call, from a kernel and from
     /// another such function.
-    pub(super) fn parameters(&self, with_elements: bool) -> Parameters {
+    pub(crate) fn parameters(&self, with_elements: bool) -> Parameters {
         let mut all = Parameters::default();
         for input in &self.inputs {
             let name = input_name(input);
@@ -612,14 +630,14 @@ impl<'a> Writer<'a> {
 
 /// The text of parameters, each with a comma before it.
 #[derive(Debug, Default)]
-pub(super) struct Parameters {
-    pub(super) declared: String,
-    pub(super) passed: String,
-    pub(super) handed_on: String,
+pub(crate) struct Parameters {
+    pub(crate) declared: String,
+    pub(crate) passed: String,
+    pub(crate) handed_on: String,
 }
 
 /// The name of an input in kernels.
-pub(super) fn input_name(input: &Input) -> String {
+pub(crate) fn input_name(input: &Input) -> String {
     match input {
         Input::Element(var) => format!("x{}", var.0),
         Input::Strided(var, axes) => {

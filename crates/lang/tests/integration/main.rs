@@ -3,4 +3,5 @@
 mod cases;
 mod check;
 mod evaluate;
+mod stencil;
 mod text;

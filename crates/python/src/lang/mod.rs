@@ -14,12 +14,14 @@
 //! | `outside.rs` | what these names stand for |
 //! | `dependencies.rs` | whether they still do |
 //! | `program.rs` | calls of compiled programs |
+//! | `stencil.rs` | calls of stencils |
 //! | `render.rs` | a source as text, for tests |
 
 mod dependencies;
 mod outside;
 mod program;
 mod render;
+mod stencil;
 mod text;
 mod tree;
 mod unsupported;
@@ -110,5 +112,5 @@ fn lang_surface(function: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_contents! { m, classes WalkedSource, program::LangProgram; functions lang_surface; }
+    add_contents! { m, classes WalkedSource, program::LangProgram, stencil::StencilProgram; functions lang_surface; }
 }

@@ -1,6 +1,7 @@
 //! Calls of programs: arguments from Python, programs compiled for their types, results to Python.
 
 use super::WalkedSource;
+use super::stencil::describe;
 use super::text::untranslatable;
 use crate::errors::{array_error, shown};
 use crate::gpuarray::{PyGpuArray, array_context, parse_scalar, require_array, to_py_result};
@@ -8,7 +9,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use rtcg::array::{ArrayContext, DType, GpuArray, Order, Scalar, WeakScalar};
 use rtcg::lang::arguments::{ArgType, ResultType};
 use rtcg::lang::ir::Number;
@@ -43,10 +44,10 @@ struct Variant {
 const MAX_VARIANTS: usize = 64;
 
 /// Types and leaves of arguments.
-struct Arguments<'a> {
+pub(super) struct Arguments<'a> {
     function: &'a Py<PyAny>,
-    types: Vec<ArgType>,
-    leaves: Vec<Value>,
+    pub(super) types: Vec<ArgType>,
+    pub(super) leaves: Vec<Value>,
     functions: Vec<Py<PyAny>>,
 }
 
@@ -89,6 +90,13 @@ impl LangProgram {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
         let (compiled, source) = self.compiled(py, &arguments)?;
         Ok(compiled.plan(&source.files))
+    }
+
+    /// The stencils among its statements for arguments, as dictionaries.
+    fn stencils<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
+        let compiled = self.compiled(py, &arguments.types)?.0;
+        rtcg::lang::specialize::find_stencils(compiled.program()).iter().map(|model| describe(py, model)).collect()
     }
 
     /// The sources of its kernels for arguments.
@@ -140,7 +148,7 @@ impl LangProgram {
 }
 
 /// Where the lines of a program are.
-trait HasFiles {
+pub(super) trait HasFiles {
     fn files(&self) -> &Files;
 }
 
@@ -150,7 +158,7 @@ impl HasFiles for Arc<Source> {
     }
 }
 
-fn problems_error(py: Python<'_>, problems: &Problems, source: &impl HasFiles) -> PyErr {
+pub(super) fn problems_error(py: Python<'_>, problems: &Problems, source: &impl HasFiles) -> PyErr {
     let report = problems.report(source.files());
     match problems.kind() {
         ProblemKind::Language => untranslatable(py, report),
@@ -162,7 +170,7 @@ fn problems_error(py: Python<'_>, problems: &Problems, source: &impl HasFiles) -
 // -- arguments ----------------------------------------------------------------------------------
 
 impl<'a> Arguments<'a> {
-    fn from_python(
+    pub(super) fn from_python(
         py: Python<'_>,
         ctx: &Arc<ArrayContext>,
         function: &'a Py<PyAny>,

@@ -8,11 +8,12 @@
 
 use rtcg_hal::tuning::Decision;
 
-/// Returns every decision that kernels of arrays and of sparse matrices leave open.
+/// Returns every decision that kernels of arrays, of sparse matrices and of stencils leave open.
 pub fn decisions() -> Vec<&'static Decision> {
     let mut all = rtcg_array::decisions();
     all.extend(rtcg_sparse::decisions());
     all.push(<crate::lang::NestForm as rtcg_hal::tuning::Tunable>::decision());
+    all.extend(rtcg_lang::specialize::decisions());
     all
 }
 

@@ -8,7 +8,7 @@ mod nest;
 mod program;
 mod run;
 mod sort;
-mod value;
+pub(crate) mod value;
 
 pub use compiled::Compiled;
 pub(crate) use nest::NestForm;

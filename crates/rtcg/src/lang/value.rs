@@ -56,7 +56,7 @@ impl Value {
 }
 
 /// The bytes of a number, as kernels get it.
-pub(super) fn bytes_of(number: Number, dtype: DType) -> Vec<u8> {
+pub(crate) fn bytes_of(number: Number, dtype: DType) -> Vec<u8> {
     HostValue::scalar(number, dtype).to_bytes().unwrap_or_default()
 }
 

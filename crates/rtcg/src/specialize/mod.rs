@@ -1,0 +1,3 @@
+//! Programs with kernels of their own, found by pattern: [`stencil`].
+
+pub mod stencil;
