@@ -15,11 +15,12 @@ def programs(path):
     return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_the_first_two_programs(tmp_path):
-    first, second = programs(ROOT / "README.md")
+def test_the_first_programs(tmp_path):
+    first, second, third = programs(ROOT / "README.md")
     run_python(first + "assert (doubled != a).any()\n", folder=tmp_path)
     result = run_python(second + "assert (softplus(a).get() > 0).all()\n", folder=tmp_path)
     assert result.stdout.count("[") == 10
+    assert run_python(third, folder=tmp_path).stdout.startswith("3.741657")
 
 
 def marks_of(path):
