@@ -1,9 +1,9 @@
 """Laplace's equation in data-parallel Python
 
-The potential between two electrodes in a grounded box, by Jacobi's iteration. The program is a Python function: a map over
-the points of the grid, with a branch for those that are fixed, within a tail recursion. It is compiled to one kernel,
-which the host launches for each round. Python's interpreter runs the same function for a few rounds, and both have the
-same bits.
+The potential between two electrodes in a grounded box, by Jacobi's iteration. The program is a Python function: a map
+over the points of the grid, with a branch for those that are fixed, within a tail recursion. It is compiled to one
+kernel, which the host launches for each round. Python's interpreter runs the same function for a few rounds, and both
+have the same bits.
 """
 
 import sys
@@ -40,7 +40,7 @@ def solve(u, is_fixed, width, rounds):
 @cu
 def largest_change(u, is_fixed, width):
     """How far the grid is from a solution."""
-    return max([abs(after - before) for after, before in zip(relaxed(u, is_fixed, width), u)])
+    return max(map(lambda after, before: abs(after - before), relaxed(u, is_fixed, width), u))
 
 
 def electrodes(n):
