@@ -46,6 +46,7 @@ MODULES = {
     "rtcg.scan": "prefix sums and other scans",
     "rtcg.cgen": "source text as a syntax tree",
     "rtcg.template": "templates of source text",
+    "rtcg.copperhead": "data-parallel Python",
     "rtcg.tune": "tuning of kernels",
     "rtcg.tune.observers": "what a search observes besides time",
     "rtcg.checking": "checked execution on the virtual GPU",

@@ -17,7 +17,7 @@ LIMIT_S = at_depth(120, 600)
 
 
 def run_python(code, *args, check=True, timeout_s=LIMIT_S, folder=ROOT, **environment):
-    """Run `code` in `folder` with the device of these tests and return the finished process.
+    """Run `code`, a text or the path of a file, in `folder` with the device of these tests; the finished process.
 
     With `check`, the program must exit with 0 and write nothing to standard error.
     """
@@ -25,7 +25,8 @@ def run_python(code, *args, check=True, timeout_s=LIMIT_S, folder=ROOT, **enviro
     env.pop("RTCG_TEST_TIMES", None)  # A run of pytest in `code` leaves the table of times to the one that waits.
     env.setdefault("RTCG_VIRTUAL_DEVICES", "0" if has_real_device() else "1")
     env.update({name: str(value) for name, value in environment.items()})
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
+    program = [code] if isinstance(code, Path) else ["-c", textwrap.dedent(code)]
+    command = [sys.executable, *map(str, (*program, *args))]
     result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout_s, cwd=folder)
     if check:
         assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"

@@ -83,7 +83,7 @@ ARRAY_MODULES = ("numpy", "linalg", "fft", "random", "sparse", "sparse.linalg", 
 ARRAY_MODULES = tuple(f"rtcg.{name}" for name in (*ARRAY_MODULES, "array_api.linalg", "array_api.fft"))
 
 RESULT = re.compile(
-    r"\b(returns?|results?|new|\w*arrays?|matrix|views?|lists?|tuple|dict\w*|bool|int|str|bytes|generator|decorator|copy|whether|number"
+    r"\b(returns?|results?|new|\w*arrays?|matrix|views?|lists?|tuple|dict\w*|bool|int|str|bytes|generator|decorator|copy|whether|number|sequences?"
     r"|context manager|context)\b",
     re.IGNORECASE,
 )

@@ -15,11 +15,19 @@ def programs(path):
     return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_the_first_two_programs(tmp_path):
-    first, second = programs(ROOT / "README.md")
-    run_python(first + "assert (doubled != a).any()\n", folder=tmp_path)
-    result = run_python(second + "assert (softplus(a).get() > 0).all()\n", folder=tmp_path)
+def run_program(program, folder, **environment):
+    """Run a program as a file: data-parallel programs are compiled from their source."""
+    path = folder / "program.py"
+    path.write_text(program, encoding="utf-8")
+    return run_python(path, folder=folder, **environment)
+
+
+def test_the_first_programs(tmp_path):
+    first, second, third = programs(ROOT / "README.md")
+    run_program(first + "assert (doubled != a).any()\n", tmp_path)
+    result = run_program(second + "assert (softplus(a).get() > 0).all()\n", tmp_path)
     assert result.stdout.count("[") == 10
+    assert run_program(third, tmp_path).stdout.startswith("3.741657")
 
 
 def marks_of(path):
@@ -36,8 +44,4 @@ def marks_of(path):
     ],
 )
 def test_programs_of_the_documents(program, tmp_path):
-    if "specialize" in program or "copperhead" in program:
-        # What is compiled from Python needs its source.
-        (tmp_path / "program.py").write_text(program, encoding="utf-8")
-        program = "import runpy; runpy.run_path('program.py', run_name='__main__')"
-    run_python(program, folder=tmp_path, **QUICK)
+    run_program(program, tmp_path, **QUICK)

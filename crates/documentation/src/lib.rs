@@ -5,5 +5,6 @@
 #![doc = include_str!("../../../docs/guide.md")]
 #![doc = include_str!("../../../docs/arrays.md")]
 #![doc = include_str!("../../../docs/cgen.md")]
+#![doc = include_str!("../../../docs/copperhead.md")]
 #![doc = include_str!("../../../docs/generators.md")]
 #![doc = include_str!("../../../docs/sparse.md")]

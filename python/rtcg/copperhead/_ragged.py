@@ -59,16 +59,18 @@ class ragged:  # noqa: N801 (a sequence, as `list` is)
     (3, array([1, 2]), array([], dtype=int64))
     """
 
-    __slots__ = ("_bounds", "offsets", "values")
+    __slots__ = {
+        "values": "The elements of all rows.",
+        "offsets": "Where each row begins, and the number of values.",
+        "_bounds": "The offsets on the host.",
+    }
 
     def __init__(self, values: Any, offsets: Any) -> None:
-        #: The elements of all rows.
         self.values = values if is_device_array(values) else np.asarray(values)
         if len(self.values.shape) != 1:
             raise ValueError(f"values has shape {tuple(self.values.shape)}; expected one axis")
         if self.values.dtype == object:
             raise TypeError(f"values is {shown(values)}; expected numbers")
-        #: Where each row begins, and the number of values.
         self.offsets = offsets if is_device_array(offsets) else np.asarray(offsets)
         self._bounds = on_host(self.offsets)
         _check_offsets(self._bounds, self.values.shape[0])
