@@ -1,0 +1,741 @@
+"""Programs of data-parallel Python beside CUDA by hand and other libraries (as far as they are installed), in one run.
+
+``python benches/copperhead.py [program ...]`` measures each program of ``examples/copperhead`` and the CUDA beside it
+(``examples/copperhead/cuda``) in turns, on arrays of the device: the wall time of a call between two waits, over calls that
+fill the queue, median of the rounds. Results are compared with each other. The ratio is the time by hand over ours: more
+is better. First calls are those of new processes, with empty caches and with what the first process has left on disk. The
+last table says what a call costs on the host.
+
+On the virtual GPU sizes are small by default (``--scale small``); its times say little about a GPU.
+"""
+
+import argparse
+import builtins
+import csv
+import functools
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from common import attempt, per_call_us
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples" / "copperhead"
+sys.path[:0] = [str(FOLDER), str(FOLDER / "cuda")]
+
+import axpy as axpy_program  # noqa: E402
+import benchmark
+import black_scholes
+import blas
+import extrema
+import fibonacci
+import laplace
+import launch
+import mandelbrot
+import of_cg
+import p14
+import radix_sort
+import sorting
+import spmv
+import svm_train
+
+import rtcg.numpy as xp  # noqa: E402
+from rtcg import driver
+from rtcg.copperhead import places, ragged, to_numpy
+
+f32 = np.float32
+
+
+@dataclass
+class Case:
+    """One row: our call and the one by hand, what others call, and how results compare."""
+
+    size: str
+    ours: Callable
+    hand: Callable
+    #: Bytes that the call by hand moves at least.
+    nbytes: float = math.nan
+    #: Of all values, relative to the largest.
+    tolerance: float = 0.0
+    #: The part of all values that may be beyond the tolerance: borders where rounding decides.
+    exceptions: float = 0.0
+    #: By the name of the library: what makes its call and its wait.
+    peers: dict[str, Callable] = field(default_factory=dict)
+    #: Of the result by hand, what is compared with ours.
+    shown: Callable = lambda result: result
+
+
+def put(*arrays):
+    found = [xp.asarray(np.ascontiguousarray(array)) for array in arrays]
+    return found[0] if len(found) == 1 else found
+
+
+def randoms(*shape, low=0.0, high=1.0, seed=0):
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
+
+
+# -- peers ------------------------------------------------------------------------------------
+
+
+def jax_call(make, *arrays):
+    """A function of JAX, compiled, with its arguments on JAX's device; `make` is given the modules."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    function = jax.jit(make(jax, jnp))
+    arguments = [jax.device_put(array) for array in arrays]
+    last = []
+
+    def call():
+        last[:] = [function(*arguments)]
+
+    return call, lambda: jax.block_until_ready(last)
+
+
+def cupy_call(make, *arrays):
+    """A call of CuPy; `make` is given the module."""
+    import cupy
+
+    function = make(cupy)
+    arguments = [cupy.asarray(array) if isinstance(array, np.ndarray) else array for array in arrays]
+    return lambda: function(*arguments), cupy.cuda.Device().synchronize
+
+
+def numba_call(make, outputs, *arrays):
+    """A kernel of Numba over the elements of the first output; `make` is given the module `numba.cuda`."""
+    from numba import cuda
+
+    if not cuda.is_available():
+        raise RuntimeError("numba.cuda finds no device")
+    kernel = cuda.jit(make(cuda))
+    arguments = [cuda.to_device(array) if isinstance(array, np.ndarray) else array for array in (*outputs, *arrays)]
+    grid = -(-outputs[0].size // 256)
+    return lambda: kernel[grid, 256](*arguments), cuda.synchronize
+
+
+def warp_call(kernel, outputs, *arrays):
+    """A kernel of Warp over the elements of the first output."""
+    import warp as wp
+
+    if not wp.is_cuda_available():
+        raise RuntimeError("warp finds no device")
+    made = kernel(wp)
+    device = "cuda:0"
+    arguments = [wp.array(array, device=device) if isinstance(array, np.ndarray) else array for array in arrays]
+    results = [wp.array(array, device=device) for array in outputs]
+
+    def call():
+        wp.launch(made, dim=outputs[0].size, inputs=arguments, outputs=results, device=device)
+
+    return call, lambda: wp.synchronize_device(device)
+
+
+def cuda_compute_sum(make_input, n):
+    """A reduction of `cuda.compute` over the input that `make_input` makes of it and CuPy."""
+    import cuda.compute as compute
+    import cupy
+
+    values, out, init = make_input(compute, cupy), cupy.empty(1, np.float32), np.zeros(1, np.float32)
+
+    def call():
+        compute.reduce_into(values, out, compute.OpKind.PLUS, n, init)
+
+    return call, cupy.cuda.Device().synchronize
+
+
+# -- cases ------------------------------------------------------------------------------------
+
+
+def sizes(full, small):
+    """The size at a scale, for which a case is made."""
+
+    def decorate(make):
+        return functools.wraps(make)(lambda scale: make(full if scale == "full" else small))
+
+    return decorate
+
+
+@sizes(1 << 26, 1 << 16)
+def case_axpy(n):
+    a, x, y = f32(2), *randoms(2, n)
+    there = put(x, y)
+
+    def numba_kernel(cuda):
+        def kernel(z, a, x, y):
+            i = cuda.grid(1)
+            if i < z.size:
+                z[i] = a * x[i] + y[i]
+
+        return kernel
+
+    return Case(
+        f"{n}", lambda: axpy_program.axpy(a, *there), lambda: launch.axpy(a, *there), 12 * n, 1e-6,
+        peers={
+            "jax": lambda: jax_call(lambda jax, jnp: lambda x, y: a * x + y, x, y),
+            "cupy": lambda: cupy_call(lambda cupy: cupy.fuse(lambda a, x, y: a * x + y), a, x, y),
+            "numba": lambda: numba_call(numba_kernel, [np.empty_like(x)], a, x, y),
+        },
+    )  # fmt: skip
+
+
+@sizes(1 << 26, 1 << 16)
+def case_benchmark(n):
+    x = randoms(n)
+    there = put(x)
+    return Case(
+        f"{n}", lambda: benchmark.identity(there), lambda: launch.identity(there), 8 * n,
+        peers={
+            "jax": lambda: jax_call(lambda jax, jnp: jnp.copy, x),
+            "cupy": lambda: cupy_call(lambda cupy: lambda x: x.copy(), x),
+        },
+    )  # fmt: skip
+
+
+@sizes(1 << 24, 1 << 13)
+def case_black_scholes(n):
+    columns = [randoms(n, low=low, high=high, seed=low) for low, high in ((5, 30), (1, 100), (0, 10))]
+    columns[2] += f32(0.25)
+    rates = black_scholes.RATE, black_scholes.VOLATILITY
+    there = put(*columns)
+
+    def in_jax(jax, jnp):
+        def normal_cdf(d):
+            k = 1 / (1 + f32(0.2316419) * jnp.abs(d))
+            terms = (0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
+            tail = functools.reduce(lambda sum_, term: f32(term) + k * sum_, terms[::-1], f32(0)) * k
+            rest = f32(0.3989422804) * jnp.exp(f32(-0.5) * d * d) * tail
+            return jnp.where(d > 0, 1 - rest, rest)
+
+        def prices(price, strike, t):
+            rate, volatility = rates
+            root = volatility * jnp.sqrt(t)
+            d1 = (jnp.log(price / strike) + (rate + f32(0.5) * volatility * volatility) * t) / root
+            below, above = normal_cdf(d1 - root), normal_cdf(d1)
+            discounted = strike * jnp.exp(-rate * t)
+            return price * above - discounted * below, discounted * (1 - below) - price * (1 - above)
+
+        return prices
+
+    def in_cupy(cupy):
+        return cupy.ElementwiseKernel(
+            "T price, T strike, T t, T rate, T volatility", "T call, T put",
+            """T root = volatility * sqrt(t);
+            T d1 = (log(price / strike) + (rate + T(0.5) * volatility * volatility) * t) / root;
+            T below = cdf(d1 - root), above = cdf(d1), discounted = strike * exp(-rate * t);
+            call = price * above - discounted * below;
+            put = discounted * (T(1) - below) - price * (T(1) - above);""",
+            "prices",
+            preamble="""template <class T> __device__ T cdf(T d) {
+            T k = T(1) / (T(1) + T(0.2316419) * abs(d));
+            T tail = k * (T(0.319381530) + k * (T(-0.356563782) + k * (T(1.781477937)
+                   + k * (T(-1.821255978) + k * T(1.330274429)))));
+            T rest = T(0.3989422804) * exp(T(-0.5) * d * d) * tail;
+            return d > T(0) ? T(1) - rest : rest; }""",
+        )  # fmt: skip
+
+    return Case(
+        f"{n}", lambda: black_scholes.black_scholes(*there, *rates), lambda: launch.black_scholes(*there, *rates),
+        20 * n, 1e-5,
+        peers={
+            "jax": lambda: jax_call(in_jax, *columns),
+            "cupy": lambda: cupy_call(in_cupy, *columns, *rates),
+        },
+    )  # fmt: skip
+
+
+@sizes(1 << 26, 1 << 15)
+def case_extrema(n):
+    # Distinct values, as many as float32 has near n; of equal ones any may be found, so that they are compared as values.
+    x = np.random.default_rng(2).permutation(n).astype(np.float32)
+    there = put(x)
+
+    def in_jax(jax, jnp):
+        def both(x):
+            low, high = jnp.argmin(x), jnp.argmax(x)
+            return low, x[low], high, x[high]
+
+        return both
+
+    def in_cupy(cupy):
+        def both(x):
+            low, high = x.argmin(), x.argmax()
+            return low, x[low], high, x[high]
+
+        return both
+
+    return Case(
+        f"{n}", lambda: extrema.extrema(there)[1::2], lambda: launch.extrema(there)[1::2], 4 * n,
+        peers={"jax": lambda: jax_call(in_jax, x), "cupy": lambda: cupy_call(in_cupy, x)},
+    )  # fmt: skip
+
+
+@sizes(1 << 24, 1 << 13)
+def case_fibonacci(n):
+    def in_jax(jax, jnp):
+        def product(l, r):  # noqa: E741
+            return l[0] * r[0] + l[1] * r[1], l[0] * r[1] + l[1] * r[2], l[1] * r[1] + l[2] * r[2]
+
+        ones, zeros = np.ones(n, np.int64), np.zeros(n, np.int64)
+        return lambda: jax.lax.associative_scan(product, (jnp.array(ones), jnp.array(ones), jnp.array(zeros)))[1]
+
+    return Case(
+        f"{n}", lambda: fibonacci.fibonacci(n), lambda: launch.fibonacci(n), 8 * n,
+        peers={"jax": lambda: jax_call(in_jax)},
+    )  # fmt: skip
+
+
+@sizes(1000, 64)
+def case_mandelbrot(n):
+    limit, shape = 100, (n, n)
+    lower, scale, threshold = (f32(-2.5), f32(-2.0)), (f32(4) / f32(n),) * 2, f32(4)
+    args = (lower, scale, shape, threshold, limit)
+
+    def numba_kernel(cuda):
+        def kernel(times, x0, y0, scale, width, threshold, limit):
+            i = cuda.grid(1)
+            if i < times.size:
+                real0, imag0 = f32(i % width) * scale + x0, f32(i // width) * scale + y0
+                real, imag, step = real0, imag0, 0
+                while True:
+                    real, imag = real * real - imag * imag + real0, f32(2) * real * imag + imag0
+                    if real * real + imag * imag > threshold or step > limit:
+                        break
+                    step += 1
+                times[i] = step
+
+        return kernel
+
+    def in_jax(jax, jnp):
+        def time_of(real0, imag0):
+            def squared(state):
+                real, imag, step = state
+                return real * real - imag * imag + real0, f32(2) * real * imag + imag0, step + 1
+
+            def goes_on(state):
+                real, imag, step = state
+                return (real * real + imag * imag <= threshold) & (step <= limit)
+
+            return jax.lax.while_loop(goes_on, squared, squared((real0, imag0, -1)))[2]
+
+        def times(i):
+            return jax.vmap(time_of)((i % n).astype(f32) * scale[0] + lower[0], (i // n).astype(f32) * scale[1] + lower[1])
+
+        return times
+
+    return Case(
+        f"{n}^2 x {limit}", lambda: mandelbrot.mandelbrot(*args), lambda: launch.mandelbrot(*args), 8 * n * n,
+        exceptions=0.01,
+        peers={
+            "jax": lambda: jax_call(in_jax, np.arange(n * n)),
+            "numba": lambda: numba_call(
+                numba_kernel, [np.empty(n * n, np.int64)], *lower, scale[0], n, threshold, limit
+            ),
+        },
+    )  # fmt: skip
+
+
+@sizes(1_000_000, 3_000)
+def case_p14(n):
+    def numba_kernel(cuda):
+        def kernel(lengths):
+            i = cuda.grid(1)
+            if i < lengths.size:
+                x, steps = i + 1, 1
+                while x != 1:
+                    x = x >> 1 if x & 1 == 0 else 3 * x + 1
+                    steps += 1
+                lengths[i] = steps
+
+        return kernel
+
+    return Case(
+        f"{n}", lambda: p14.longest(n), lambda: launch.longest(n),
+        peers={"numba, lengths alone": lambda: numba_call(numba_kernel, [np.empty(n - 1, np.int64)])},
+    )  # fmt: skip
+
+
+def laplace_case(n, steps, by_graph):
+    shape, squares = (n, n), (0.01, 0.01)
+    u = np.zeros(n * n)
+    u[:n] = 1
+    there = put(u)
+    args = (there, shape, squares, steps)
+    hand = launch.laplace_graph(*args) if by_graph else lambda: launch.laplace(*args)
+
+    def in_jax(jax, jnp):
+        def step(_, u):
+            inner = (u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1]) * 0.01 / 0.04
+            return u.at[1:-1, 1:-1].set(inner)
+
+        return lambda u: jax.lax.fori_loop(0, steps, step, u)
+
+    return Case(
+        f"{n}^2 x {steps}", lambda: laplace.solve(*args), hand, 16 * n * n * steps, 1e-12,
+        peers={"jax": lambda: jax_call(in_jax, u.reshape(n, n))},
+    )  # fmt: skip
+
+
+@sizes((100, 8_000), (40, 50))
+def case_laplace(size):
+    return laplace_case(*size, by_graph=True)
+
+
+@sizes((4096, 100), (128, 4))
+def case_laplace_large(size):
+    return laplace_case(*size, by_graph=False)
+
+
+@sizes(1 << 24, 1 << 12)
+def case_radix_sort(n):
+    x = np.random.default_rng(3).integers(0, 2**32, n, dtype=np.uint32)
+    there = put(x)
+    return Case(
+        f"{n}", lambda: radix_sort.radix_sort(there, 32, 0), lambda: launch.radix_sort(there, 32, 0), 32 * 32 * n,
+        peers={
+            "rtcg, sort": lambda: (lambda: xp.sort(there), driver.Context.synchronize),
+            "cupy, sort": lambda: cupy_call(lambda cupy: cupy.sort, x),
+        },
+    )  # fmt: skip
+
+
+def gemv_case(rows, columns):
+    matrix, x = randoms(rows, columns), randoms(columns, seed=1)
+    there = put(matrix, x)
+    return Case(
+        f"{rows} x {columns}", lambda: blas.gemv(*there), lambda: launch.gemv(*there), matrix.nbytes, 1e-5,
+        peers={
+            "jax": lambda: jax_call(lambda jax, jnp: jnp.matmul, matrix, x),
+            "cupy": lambda: cupy_call(lambda cupy: cupy.matmul, matrix, x),
+        },
+    )  # fmt: skip
+
+
+@sizes((8192, 8192), (256, 256))
+def case_gemv_square(size):
+    return gemv_case(*size)
+
+
+@sizes((1_000_000, 8), (4096, 8))
+def case_gemv_narrow(size):
+    return gemv_case(*size)
+
+
+@sizes((8, 1_000_000), (3, 8192))
+def case_gemv_long(size):
+    return gemv_case(*size)
+
+
+def spmv_case(name, matrix):
+    offsets, columns = matrix.indptr, matrix.indices.astype(np.int32)
+    x = randoms(matrix.shape[1])
+    wide, narrow = put(offsets.astype(np.int64), offsets.astype(np.int32))
+    values, columns_there, x_there = put(matrix.data, columns, x)
+    rows = ragged(values, wide), ragged(columns_there, wide)
+
+    def in_cupy(cupy):
+        from cupyx.scipy import sparse
+
+        product = sparse.csr_matrix(matrix)
+        return lambda x: product @ x
+
+    return Case(
+        f"{name}, {matrix.nnz}", lambda: spmv.spmv_rows(*rows, x_there),
+        lambda: launch.spmv(narrow, columns_there, values, x_there), 8 * matrix.nnz + 12 * len(offsets), 1e-4,
+        peers={"cupy, cuSPARSE": lambda: cupy_call(in_cupy, x)},
+    )  # fmt: skip
+
+
+@sizes(2000, 40)
+def case_spmv_poisson(n):
+    return spmv_case(f"Poisson {n}^2", spmv.poisson(n))
+
+
+@sizes(20, 9)
+def case_spmv_rmat(levels):
+    """A graph by the recursive model R-MAT, 16 edges a node: few rows are long."""
+    from scipy import sparse
+
+    rng, edges = np.random.default_rng(9), 16 << levels
+    row, column = np.zeros((2, edges), np.int64)
+    for _ in range(levels):
+        drawn = rng.random(edges)
+        row, column = 2 * row + (drawn >= 0.76), 2 * column + ((drawn >= 0.57) & (drawn < 0.76) | (drawn >= 0.95))
+    data = rng.random(edges).astype(np.float32)
+    matrix = sparse.coo_array((data, (row, column)), shape=(1 << levels,) * 2).tocsr()
+    return spmv_case(f"R-MAT {levels}", matrix)
+
+
+@sizes((1024, 100), (48, 3))
+def case_of_cg(size):
+    n, steps = size
+    fields, right = of_cg.problem(n)
+    start = (np.zeros(n * n, np.float32),) * 2
+    fields, right, start = (tuple(put(*arrays)) for arrays in (fields, right, start))
+    args = (steps, n, right, start, fields)
+    return Case(
+        f"{n}^2, {steps} iterations", lambda: of_cg.solve(*args), lambda: launch.of_cg(*args), 128 * n * n * steps, 1e-3
+    )
+
+
+@sizes((60_000, 784), (400, 784))
+def case_svm_train(size):
+    n, width = size
+    points = randoms(n, width) / f32(math.sqrt(width))
+    rng = np.random.default_rng(7)
+    labels = np.where(rng.random(n) < 0.5, 1, -1).astype(np.float32)
+    alpha, f = rng.choice([0, 5, 10], n).astype(np.float32), rng.standard_normal(n).astype(np.float32)
+    points, labels, alpha, f = put(points, labels, alpha, f)
+    steps = (3, 7, f32(0.3), f32(-0.2), svm_train.EPS, svm_train.COST, f32(np.inf))
+    args = (points, labels, svm_train.GAMMA, alpha, f, *steps)
+    # Indices of equal values may differ.
+    values = lambda result: (result[0], *result[1][1::2])  # noqa: E731
+    return Case(
+        f"{n} x {width}", lambda: values(svm_train.iteration(*args)), lambda: launch.svm_iteration(*args),
+        points.nbytes + 16 * n, 1e-5, shown=values,
+    )  # fmt: skip
+
+
+@sizes(1 << 15, 1 << 11)
+def case_counting_sort(n):
+    there = put(np.random.default_rng(8).integers(0, 2**31, n, dtype=np.int32))
+    return Case(f"{n}", lambda: sorting.counting_sort(there), lambda: launch.counting_sort(there))
+
+
+#: By name: what makes the case, and the ratio that it should reach.
+CASES = {
+    "axpy": (case_axpy, 0.98),
+    "benchmark": (case_benchmark, 0.98),
+    "black_scholes": (case_black_scholes, 0.95),
+    "extrema": (case_extrema, 0.92),
+    "fibonacci": (case_fibonacci, 0.85),
+    "mandelbrot": (case_mandelbrot, 0.95),
+    "p14": (case_p14, 0.9),
+    "laplace": (case_laplace, 0.9),
+    "laplace, large": (case_laplace_large, 0.9),
+    "radix_sort": (case_radix_sort, 0.8),
+    "gemv, square": (case_gemv_square, 0.9),
+    "gemv, narrow": (case_gemv_narrow, 0.9),
+    "gemv, long": (case_gemv_long, 0.9),
+    "spmv, Poisson": (case_spmv_poisson, 0.9),
+    "spmv, R-MAT": (case_spmv_rmat, 0.9),
+    "of_cg": (case_of_cg, 0.85),
+    "svm_train": (case_svm_train, 0.85),
+    "counting_sort": (case_counting_sort, 0.8),
+}
+
+
+# -- measuring --------------------------------------------------------------------------------
+
+
+def turn_ms(call, wait, calls):
+    """Milliseconds of one of `calls` calls, with one wait."""
+    wait()
+    begun = time.perf_counter()
+    for _ in range(calls):
+        call()
+    wait()
+    return (time.perf_counter() - begun) / calls * 1e3
+
+
+def in_turns(loops, rounds, round_ms):
+    """`{name: milliseconds}` of calls, each with its wait: medians of rounds in which all take turns."""
+    calls = {}
+    for name, (call, wait) in loops.items():
+        call()
+        once = min(turn_ms(call, wait, 1), turn_ms(call, wait, 1))
+        calls[name] = builtins.max(1, builtins.min(200, int(round_ms / once)))
+    times = {name: [] for name in loops}
+    for _ in range(rounds):
+        for name, (call, wait) in loops.items():
+            times[name].append(turn_ms(call, wait, calls[name]))
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def leaves(value):
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [value]
+
+
+def disagreement(case):
+    """How ours and the result by hand differ: an empty text where they agree."""
+    ours, hand = leaves(to_numpy(case.ours())), leaves(to_numpy(case.shown(case.hand())))
+    for at, (found, expected) in enumerate(zip(ours, hand, strict=True)):
+        found, expected = (np.asarray(part) for part in (found, expected))
+        if found.shape != expected.shape or found.dtype != expected.dtype:
+            return f"result {at}: {found.dtype}{found.shape} and by hand {expected.dtype}{expected.shape}"
+        error = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+        scale = np.abs(expected.astype(np.float64)).max(initial=0.0)
+        # Equal infinite values differ by NaN.
+        beyond = (found != expected) & ~(error <= case.tolerance * scale)
+        if beyond.sum() > case.exceptions * found.size:
+            return f"result {at}: {beyond.sum()} of {found.size} differ by up to {error.max() / max(scale, 1e-300):.1e}"
+    return ""
+
+
+def measure(name, scale, rounds, round_ms, with_peers):
+    """One row of the table, as a dictionary."""
+    make, goal = CASES[name]
+    case = make(scale)
+    row = {"program": name, "size": case.size, "goal": goal, "disagreement": disagreement(case)}
+    wait = driver.Context.synchronize
+    loops, reasons = {"ours": (case.ours, wait), "hand": (case.hand, wait)}, {}
+    for peer, made in case.peers.items() if with_peers else ():
+        found = attempt(peer, made)
+        if isinstance(found, str):
+            reasons[peer] = found
+            continue
+        failed = attempt(peer, lambda found=found: [part() for part in found] and None)
+        if failed is None:
+            loops[peer] = found
+        else:
+            reasons[peer] = failed
+    times = in_turns(loops, rounds, round_ms)
+    row |= {"ours_ms": times.pop("ours"), "hand_ms": times.pop("hand")}
+    row |= {"ratio": row["hand_ms"] / row["ours_ms"], "hand_gb_per_s": case.nbytes / row["hand_ms"] / 1e6}
+    return row | {"peers": times | reasons}
+
+
+# -- first calls ------------------------------------------------------------------------------
+
+
+def first_call(name, scale):
+    """Prints the milliseconds of the first call of this process, whose arguments are on the device already."""
+    call = CASES[name][0](scale).ours
+    driver.Context.synchronize()
+    begun = time.perf_counter()
+    call()
+    driver.Context.synchronize()
+    print((time.perf_counter() - begun) * 1e3)
+
+
+def first_calls(name, scale):
+    """`(empty, warm)`: milliseconds of the first call of a process, with empty caches and with those of the one before."""
+    command = [sys.executable, __file__, name, "--first-call", "--scale", scale]
+    with tempfile.TemporaryDirectory(prefix="rtcg-bench-cache-") as cache:
+        env = {**os.environ, "PYCUDA_CACHE_DIR": cache}
+        times = []
+        for _ in range(2):
+            done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
+            if done.returncode:
+                lines = done.stderr.strip().splitlines()
+                return (lines[-1] if lines else f"ends with {done.returncode}",) * 2
+            times.append(float(done.stdout.split()[-1]))
+    return tuple(times)
+
+
+# -- calls ------------------------------------------------------------------------------------
+
+
+def call_rows():
+    """(name, microseconds) of the host for calls of few elements."""
+    a, x, y = f32(2), *put(*randoms(2, 32))
+    z, n, wait = xp.empty_like(x), np.int32(32), driver.Context.synchronize
+    kernel = launch.get_kernel("axpy", "axpy")
+    size = {"block": (256, 1, 1), "grid": (1, 1)}
+    calls = {
+        "axpy, ours": lambda: axpy_program.axpy(a, x, y),
+        "axpy by hand: allocation and launch": lambda: launch.axpy(a, x, y),
+        "its launch alone": lambda: kernel(a, x, y, z, n, **size),
+    }
+    return [(name, per_call_us(call, wait, calls=200, rounds=9)) for name, call in calls.items()]
+
+
+# -- output -----------------------------------------------------------------------------------
+
+
+def show(rows):
+    print(
+        f"\n{'program':16}{'size':26}{'ours ms':>10}{'hand ms':>10}{'hand/ours':>11}{'goal':>6}{'hand GB/s':>11}"
+        f"{'first ms':>10}{'warm ms':>9}  results"
+    )
+    number = lambda value, width, digits: (  # noqa: E731
+        f"{value:{width}.{digits}f}" if isinstance(value, float) and math.isfinite(value) else f"{'-':>{width}}"
+    )
+    for row in rows:
+        if "error" in row:
+            print(f"{row['program']:16}{row['error']}")
+            continue
+        empty, warm = row.get("first_calls", (math.nan, math.nan))
+        print(
+            f"{row['program']:16}{row['size']:26}{row['ours_ms']:10.3f}{row['hand_ms']:10.3f}{row['ratio']:11.2f}"
+            f"{row['goal']:6.2f}{number(row['hand_gb_per_s'], 11, 0)}{number(empty, 10, 0)}{number(warm, 9, 1)}"
+            f"  {row['disagreement'] or 'agree'}"
+        )
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    if ratios:
+        print(f"{'median':62}{statistics.median(ratios):11.2f}\n{'least':62}{min(ratios):11.2f}")
+    peers = [(row["program"], peer, found, row) for row in rows for peer, found in row.get("peers", {}).items()]
+    if peers:
+        print(f"\n{'program':16}{'peer':22}{'ms':>10}{'peer/ours':>11}")
+    for program, peer, found, row in peers:
+        if isinstance(found, float):
+            print(f"{program:16}{peer:22}{found:10.3f}{found / row['ours_ms']:11.2f}")
+        else:
+            print(f"{program:16}{peer:22}  {found}")
+
+
+def write(path, rows, calls):
+    """The table as JSON or CSV, by the name of the file."""
+    if path.suffix == ".json":
+        path.write_text(json.dumps({"device": driver.Device(0).name(), "programs": rows, "calls_us": dict(calls)}, indent=1))
+        return
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows({key: json.dumps(value) if isinstance(value, (dict, tuple)) else value for key, value in row.items()} for row in rows)
+
+
+def main():
+    is_virtual = places.gpu0.device.is_virtual
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", help=f"of {', '.join(CASES)}; default: all")
+    parser.add_argument("--scale", choices=("full", "small"), default="small" if is_virtual else "full")
+    parser.add_argument("--rounds", type=int, default=3 if is_virtual else 9)
+    parser.add_argument("--no-first-calls", action="store_true", help="start no other processes")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--output", type=Path, help="also write the tables to this file, .json or .csv")
+    parser.add_argument("--first-call", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.programs if name not in CASES]
+    if unknown:
+        parser.error(f"no program is named {unknown[0]!r}; expected some of {', '.join(map(repr, CASES))}")
+    if chosen.output and chosen.output.suffix not in (".json", ".csv"):
+        parser.error(f"--output is {chosen.output}; expected a name that ends in .json or .csv")
+    names = chosen.programs or list(CASES)
+    with places.gpu0, places.gpu0.scope():
+        if chosen.first_call:
+            first_call(names[0], chosen.scale)
+            return 0
+        print(f"{places.gpu0.device.name()}, sizes: {chosen.scale}", flush=True)
+        rows = []
+        for name in names:
+            run = functools.partial(
+                measure, name, chosen.scale, chosen.rounds, 10 if is_virtual else 50, not chosen.no_peers
+            )
+            row = attempt(name, run)
+            rows.append({"program": name, "error": row} if isinstance(row, str) else row)
+            if not chosen.no_first_calls and not isinstance(row, str):
+                row["first_calls"] = first_calls(name, chosen.scale)
+            print(f"{name} measured", file=sys.stderr, flush=True)
+        calls = call_rows()
+        show(rows)
+        print("\nhost us a call, 32 float32")
+        for name, figure in calls:
+            print(f"  {name:40}{figure:8.2f}")
+        print(f"  {'ours over the launch alone':40}{calls[0][1] - calls[-1][1]:8.2f}")
+        if chosen.output:
+            write(chosen.output, rows, calls)
+    return int(any(row.get("disagreement") or "error" in row for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
