@@ -9,6 +9,8 @@ last table says what a call costs on the host.
 On the virtual GPU sizes are small by default (``--scale small``); its times say little about a GPU.
 """
 
+# ruff: noqa: E402 (the programs are in folders that are no packages)
+
 import argparse
 import builtins
 import csv
@@ -31,7 +33,7 @@ from common import attempt, per_call_us
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "copperhead"
 sys.path[:0] = [str(FOLDER), str(FOLDER / "cuda")]
 
-import axpy as axpy_program  # noqa: E402
+import axpy as axpy_program
 import benchmark
 import black_scholes
 import blas
@@ -47,7 +49,7 @@ import sorting
 import spmv
 import svm_train
 
-import rtcg.numpy as xp  # noqa: E402
+import rtcg.numpy as xp
 from rtcg import driver
 from rtcg.copperhead import places, ragged, to_numpy
 
@@ -97,6 +99,7 @@ def jax_call(make, *arrays):
 
     def call():
         last[:] = [function(*arguments)]
+        return last[0]
 
     return call, lambda: jax.block_until_ready(last)
 
@@ -119,37 +122,55 @@ def numba_call(make, outputs, *arrays):
     kernel = cuda.jit(make(cuda))
     arguments = [cuda.to_device(array) if isinstance(array, np.ndarray) else array for array in (*outputs, *arrays)]
     grid = -(-outputs[0].size // 256)
-    return lambda: kernel[grid, 256](*arguments), cuda.synchronize
+
+    def call():
+        kernel[grid, 256](*arguments)
+        return tuple(arguments[: len(outputs)])
+
+    return call, cuda.synchronize
 
 
-def warp_call(kernel, outputs, *arrays):
-    """A kernel of Warp over the elements of the first output."""
+def warp_call(make, outputs, *arrays, device="cuda:0"):
+    """A kernel of Warp over the elements of the first output; `make` is given the module."""
     import warp as wp
 
-    if not wp.is_cuda_available():
-        raise RuntimeError("warp finds no device")
-    made = kernel(wp)
-    device = "cuda:0"
+    wp.config.quiet = True
+    if device not in map(str, wp.get_devices()):
+        raise RuntimeError(f"warp finds no {device}")
+    kernel = wp.kernel(make(wp), module="unique")
     arguments = [wp.array(array, device=device) if isinstance(array, np.ndarray) else array for array in arrays]
     results = [wp.array(array, device=device) for array in outputs]
 
     def call():
-        wp.launch(made, dim=outputs[0].size, inputs=arguments, outputs=results, device=device)
+        wp.launch(kernel, dim=outputs[0].size, inputs=arguments, outputs=results, device=device)
+        return tuple(results)
 
     return call, lambda: wp.synchronize_device(device)
 
 
-def cuda_compute_sum(make_input, n):
-    """A reduction of `cuda.compute` over the input that `make_input` makes of it and CuPy."""
+def compute_extremes(there):
+    """The least and the greatest element by a reduction of `cuda.compute`."""
     import cuda.compute as compute
-    import cupy
 
-    values, out, init = make_input(compute, cupy), cupy.empty(1, np.float32), np.zeros(1, np.float32)
+    @compute.gpu_struct
+    class Extremes:
+        low: np.float32
+        high: np.float32
+
+    def merged(a: Extremes, b: Extremes):
+        return Extremes(min(a.low, b.low), max(a.high, b.high))
+
+    def of_one(value):
+        return Extremes(value, value)
+
+    values = compute.TransformIterator(there, of_one)
+    out, init = xp.empty((), Extremes.dtype), Extremes(np.inf, -np.inf)
 
     def call():
-        compute.reduce_into(values, out, compute.OpKind.PLUS, n, init)
+        compute.reduce_into(d_in=values, d_out=out, op=merged, num_items=there.size, h_init=init)
+        return out["low"], out["high"]
 
-    return call, cupy.cuda.Device().synchronize
+    return call, driver.Context.synchronize
 
 
 # -- cases ------------------------------------------------------------------------------------
@@ -177,12 +198,22 @@ def case_axpy(n):
 
         return kernel
 
+    def warp_kernel(wp):
+        def axpy(
+            a: wp.float32, x: wp.array(dtype=wp.float32), y: wp.array(dtype=wp.float32), z: wp.array(dtype=wp.float32)
+        ):
+            i = wp.tid()
+            z[i] = a * x[i] + y[i]
+
+        return axpy
+
     return Case(
         f"{n}", lambda: axpy_program.axpy(a, *there), lambda: launch.axpy(a, *there), 12 * n, 1e-6,
         peers={
             "jax": lambda: jax_call(lambda jax, jnp: lambda x, y: a * x + y, x, y),
             "cupy": lambda: cupy_call(lambda cupy: cupy.fuse(lambda a, x, y: a * x + y), a, x, y),
             "numba": lambda: numba_call(numba_kernel, [np.empty_like(x)], a, x, y),
+            "warp": lambda: warp_call(warp_kernel, [np.empty_like(x)], a, x, y),
         },
     )  # fmt: skip
 
@@ -261,20 +292,24 @@ def case_extrema(n):
     def in_jax(jax, jnp):
         def both(x):
             low, high = jnp.argmin(x), jnp.argmax(x)
-            return low, x[low], high, x[high]
+            return x[low], x[high], low, high
 
         return both
 
     def in_cupy(cupy):
         def both(x):
             low, high = x.argmin(), x.argmax()
-            return low, x[low], high, x[high]
+            return x[low], x[high], low, high
 
         return both
 
     return Case(
         f"{n}", lambda: extrema.extrema(there)[1::2], lambda: launch.extrema(there)[1::2], 4 * n,
-        peers={"jax": lambda: jax_call(in_jax, x), "cupy": lambda: cupy_call(in_cupy, x)},
+        peers={
+            "jax": lambda: jax_call(in_jax, x),
+            "cupy": lambda: cupy_call(in_cupy, x),
+            "cuda.compute, no index": lambda: compute_extremes(there),
+        },
     )  # fmt: skip
 
 
@@ -284,12 +319,11 @@ def case_fibonacci(n):
         def product(l, r):  # noqa: E741
             return l[0] * r[0] + l[1] * r[1], l[0] * r[1] + l[1] * r[2], l[1] * r[1] + l[2] * r[2]
 
-        ones, zeros = np.ones(n, np.int64), np.zeros(n, np.int64)
-        return lambda: jax.lax.associative_scan(product, (jnp.array(ones), jnp.array(ones), jnp.array(zeros)))[1]
+        return lambda *parts: jax.lax.associative_scan(product, parts)[1]
 
     return Case(
         f"{n}", lambda: fibonacci.fibonacci(n), lambda: launch.fibonacci(n), 8 * n,
-        peers={"jax": lambda: jax_call(in_jax)},
+        peers={"jax": lambda: jax_call(in_jax, *np.repeat([[1], [1], [0]], n, axis=1))},
     )  # fmt: skip
 
 
@@ -314,6 +348,27 @@ def case_mandelbrot(n):
 
         return kernel
 
+    def warp_kernel(wp):
+        def times_of(
+            x0: wp.float32, y0: wp.float32, scale: wp.float32, width: int, threshold: wp.float32, limit: int,
+            times: wp.array(dtype=wp.int64),
+        ):  # fmt: skip
+            i = wp.tid()
+            real0 = wp.float32(i % width) * scale + x0
+            imag0 = wp.float32(i // width) * scale + y0
+            # Copies: an assignment alone gives a variable another name.
+            real, imag = wp.float32(real0), wp.float32(imag0)
+            step, size = int(-1), wp.float32(0.0)  # noqa: UP018 (a variable, not a constant)
+            while size <= threshold and step <= limit:
+                following = real * real - imag * imag + real0
+                imag = wp.float32(2.0) * real * imag + imag0
+                real = following
+                size = real * real + imag * imag
+                step += 1
+            times[i] = wp.int64(step)
+
+        return times_of
+
     def in_jax(jax, jnp):
         def time_of(real0, imag0):
             def squared(state):
@@ -327,7 +382,9 @@ def case_mandelbrot(n):
             return jax.lax.while_loop(goes_on, squared, squared((real0, imag0, -1)))[2]
 
         def times(i):
-            return jax.vmap(time_of)((i % n).astype(f32) * scale[0] + lower[0], (i // n).astype(f32) * scale[1] + lower[1])
+            return jax.vmap(time_of)(
+                (i % n).astype(f32) * scale[0] + lower[0], (i // n).astype(f32) * scale[1] + lower[1]
+            )
 
         return times
 
@@ -338,6 +395,9 @@ def case_mandelbrot(n):
             "jax": lambda: jax_call(in_jax, np.arange(n * n)),
             "numba": lambda: numba_call(
                 numba_kernel, [np.empty(n * n, np.int64)], *lower, scale[0], n, threshold, limit
+            ),
+            "warp": lambda: warp_call(
+                warp_kernel, [np.empty(n * n, np.int64)], *lower, scale[0], n, threshold, limit
             ),
         },
     )  # fmt: skip
@@ -357,9 +417,28 @@ def case_p14(n):
 
         return kernel
 
+    def in_jax(jax, jnp):
+        def length_of(x):
+            def walked(state):
+                x, steps = state
+                return jnp.where(x & 1 == 0, x >> 1, 3 * x + 1), steps + 1
+
+            return jax.lax.while_loop(lambda state: state[0] != 1, walked, (x, 1))[1]
+
+        def both(starts):
+            lengths = jax.vmap(length_of)(starts)
+            best = jnp.argmax(lengths)
+            return starts[best], lengths[best]
+
+        return both
+
     return Case(
         f"{n}", lambda: p14.longest(n), lambda: launch.longest(n),
-        peers={"numba, lengths alone": lambda: numba_call(numba_kernel, [np.empty(n - 1, np.int64)])},
+        peers={
+            "jax": lambda: jax_call(in_jax, np.arange(1, n)),
+            # Its lengths are not reduced.
+            "numba, lengths alone": lambda: numba_call(numba_kernel, [np.empty(n - 1, np.int64)]),
+        },
     )  # fmt: skip
 
 
@@ -561,16 +640,21 @@ def in_turns(loops, rounds, round_ms):
 
 
 def leaves(value):
-    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [value]
+    """The arrays of a result, on the host."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for part in value for leaf in leaves(part)]
+    for fetch in ("get", "copy_to_host", "numpy"):
+        if hasattr(value, fetch):
+            return [np.asarray(getattr(value, fetch)())]
+    return [np.asarray(to_numpy(value))]
 
 
-def disagreement(case):
-    """How ours and the result by hand differ: an empty text where they agree."""
-    ours, hand = leaves(to_numpy(case.ours())), leaves(to_numpy(case.shown(case.hand())))
-    for at, (found, expected) in enumerate(zip(ours, hand, strict=True)):
-        found, expected = (np.asarray(part) for part in (found, expected))
-        if found.shape != expected.shape or found.dtype != expected.dtype:
+def difference(found, expected, case):
+    """How results differ beyond the tolerance of a case: an empty text where they agree."""
+    for at, (found, expected) in enumerate(zip(leaves(found), leaves(expected), strict=False)):  # noqa: B020
+        if found.size != expected.size or found.dtype != expected.dtype:
             return f"result {at}: {found.dtype}{found.shape} and by hand {expected.dtype}{expected.shape}"
+        found, expected = found.ravel(), expected.ravel()
         error = np.abs(found.astype(np.float64) - expected.astype(np.float64))
         scale = np.abs(expected.astype(np.float64)).max(initial=0.0)
         # Equal infinite values differ by NaN.
@@ -580,6 +664,29 @@ def disagreement(case):
     return ""
 
 
+def disagreement(case):
+    """How ours and the result by hand differ."""
+    ours, hand = case.ours(), case.shown(case.hand())
+    if len(leaves(ours)) != len(leaves(hand)):
+        return f"{len(leaves(ours))} results and by hand {len(leaves(hand))}"
+    return difference(ours, hand, case)
+
+
+def peer_or_reason(name, make, case, expected):
+    """The call and the wait of a peer, or why there is no figure: it is missing, fails, or computes something else."""
+    found = attempt(name, make)
+    if isinstance(found, str):
+        return found
+
+    def check():
+        call, wait = found
+        result = call()
+        wait()
+        return difference(result, expected, case) if "alone" not in name else ""
+
+    return attempt(name, check) or found
+
+
 def measure(name, scale, rounds, round_ms, with_peers):
     """One row of the table, as a dictionary."""
     make, goal = CASES[name]
@@ -587,16 +694,10 @@ def measure(name, scale, rounds, round_ms, with_peers):
     row = {"program": name, "size": case.size, "goal": goal, "disagreement": disagreement(case)}
     wait = driver.Context.synchronize
     loops, reasons = {"ours": (case.ours, wait), "hand": (case.hand, wait)}, {}
-    for peer, made in case.peers.items() if with_peers else ():
-        found = attempt(peer, made)
-        if isinstance(found, str):
-            reasons[peer] = found
-            continue
-        failed = attempt(peer, lambda found=found: [part() for part in found] and None)
-        if failed is None:
-            loops[peer] = found
-        else:
-            reasons[peer] = failed
+    expected = case.shown(case.hand()) if with_peers else None
+    for peer, make_peer in case.peers.items() if with_peers else ():
+        found = peer_or_reason(peer, make_peer, case, expected)
+        (reasons if isinstance(found, str) else loops)[peer] = found
     times = in_turns(loops, rounds, round_ms)
     row |= {"ours_ms": times.pop("ours"), "hand_ms": times.pop("hand")}
     row |= {"ratio": row["hand_ms"] / row["ours_ms"], "hand_gb_per_s": case.nbytes / row["hand_ms"] / 1e6}
@@ -685,16 +786,21 @@ def show(rows):
 def write(path, rows, calls):
     """The table as JSON or CSV, by the name of the file."""
     if path.suffix == ".json":
-        path.write_text(json.dumps({"device": driver.Device(0).name(), "programs": rows, "calls_us": dict(calls)}, indent=1))
+        path.write_text(
+            json.dumps({"device": driver.Device(0).name(), "programs": rows, "calls_us": dict(calls)}, indent=1)
+        )
         return
     columns = list(dict.fromkeys(column for row in rows for column in row))
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
-        writer.writerows({key: json.dumps(value) if isinstance(value, (dict, tuple)) else value for key, value in row.items()} for row in rows)
+        writer.writerows(
+            {key: json.dumps(value) if isinstance(value, (dict, tuple)) else value for key, value in row.items()}
+            for row in rows
+        )
 
 
-def main():
+def main(arguments=None):
     is_virtual = places.gpu0.device.is_virtual
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", help=f"of {', '.join(CASES)}; default: all")
@@ -704,7 +810,7 @@ def main():
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--output", type=Path, help="also write the tables to this file, .json or .csv")
     parser.add_argument("--first-call", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     unknown = [name for name in chosen.programs if name not in CASES]
     if unknown:
         parser.error(f"no program is named {unknown[0]!r}; expected some of {', '.join(map(repr, CASES))}")
