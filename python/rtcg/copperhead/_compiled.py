@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 def call(function: CuFunction, args: tuple[Any, ...], place: DevicePlace) -> Any:
     """The result of a program at a device."""
+    program = program_of(function)
+    if place.current() is not None:
+        return program(args)
     with place.scope():
-        return program_of(function)(args)
+        return program(args)
 
 
 def program_of(function: CuFunction) -> _native.LangProgram:
