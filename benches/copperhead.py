@@ -717,9 +717,12 @@ def first_call(name, scale):
     print((time.perf_counter() - begun) * 1e3)
 
 
-def first_calls(name, scale):
-    """`(empty, warm)`: milliseconds of the first call of a process, with empty caches and with those of the one before."""
-    command = [sys.executable, __file__, name, "--first-call", "--scale", scale]
+def first_calls(name):
+    """`(empty, warm)`: milliseconds of the first call of a process, with empty caches and with those of the one before.
+
+    Sizes are small, so that what is computed takes no time.
+    """
+    command = [sys.executable, __file__, name, "--first-call", "--scale", "small"]
     with tempfile.TemporaryDirectory(prefix="rtcg-bench-cache-") as cache:
         env = {**os.environ, "PYCUDA_CACHE_DIR": cache}
         times = []
@@ -830,7 +833,7 @@ def main(arguments=None):
             row = attempt(name, run)
             rows.append({"program": name, "error": row} if isinstance(row, str) else row)
             if not chosen.no_first_calls and not isinstance(row, str):
-                row["first_calls"] = first_calls(name, chosen.scale)
+                row["first_calls"] = first_calls(name)
             print(f"{name} measured", file=sys.stderr, flush=True)
         calls = call_rows()
         show(rows)

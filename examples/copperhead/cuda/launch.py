@@ -168,12 +168,13 @@ def radix_sort(x, bits, lsb):
     scans = [get_kernel("radix_sort", name) for name in ("scan_ones", "scan_zeros")]
     permute = get_kernel("radix_sort", "permute")
     sums, targets = xp.empty((2, n), np.int32), [xp.empty_like(x), xp.empty_like(x)]
-    status = xp.empty((2, 1 + tiles), np.uint64)
+    # What tiles publish, for each pass: the ticket first.
+    status = xp.zeros((max(bits - lsb, 0), 2, 1 + tiles), np.uint64)
     for bit in range(lsb, bits):
-        status.fill(0)
         for which, scan in enumerate(scans):
+            published = status[bit - lsb, which]
             scan(
-                x, sums[which], np.int32(n), np.int32(bit), status[which], status[which, 1:],
+                x, sums[which], np.int32(n), np.int32(bit), published, published[1:],
                 block=threads(256), grid=(tiles, 1),
             )  # fmt: skip
         out = targets[bit % 2]
