@@ -83,7 +83,7 @@ def test_cuda_by_hand_agrees_with_the_program(name, size):
     ],
 )
 def test_wrong_results_are_told(wrong, message):
-    case = bench.case_axpy.__wrapped__(32)
+    case = bench.CASES["axpy"][0].__wrapped__(32)
     right = case.hand
     case.hand = lambda: wrong(right())
     assert bench.disagreement(case) == message
