@@ -359,6 +359,7 @@ gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY))
 	$(GPU_PYTHON) benches/einsum.py
 	$(GPU_PYTHON) benches/generators.py
 	$(GPU_PYTHON) benches/sparse.py
+	$(GPU_PYTHON) benches/copperhead.py
 
 clean:
 	cargo clean

@@ -302,6 +302,16 @@ def test_arguments_are_not_changed():
     assert x == [3, 1, 2] and array.tolist() == [3, 1, 2]
 
 
+def test_offsets_of_rows_on_the_device_stay_there(context):
+    import rtcg.numpy as xp
+
+    offsets = xp.asarray(np.array([0, 2, 3]))
+    rows = ragged(xp.asarray(np.arange(3.0)), offsets)
+    assert _compiled.argument("rows", rows)[1] is offsets
+    unsigned = ragged(rows.values, np.array([0, 2, 3], np.uint32))
+    assert _compiled.argument("rows", unsigned)[1].dtype == np.int64
+
+
 def test_device_arrays_are_arguments(context):
     import rtcg.numpy as device_arrays
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 def call(function: CuFunction, args: tuple[Any, ...], place: DevicePlace) -> Any:
     """The result of a program at a device."""
+    program = program_of(function)
+    if place.current() is not None:
+        return program(args)
     with place.scope():
-        return program_of(function)(args)
+        return program(args)
 
 
 def program_of(function: CuFunction) -> _native.LangProgram:
@@ -38,9 +41,7 @@ def argument(name: str, value: Any) -> Any:
     from rtcg.copperhead._values import check_dtype
 
     if isinstance(value, ragged):
-        offsets = device_arrays.asarray(np.asarray(value.lengths.cumsum(), np.int64))
-        zero = device_arrays.zeros(1, np.int64)
-        return ["ragged", device_arrays.concatenate([zero, offsets]), argument(name, value.values)]
+        return ["ragged", device_arrays.asarray(value.offsets, np.int64), argument(name, value.values)]
     if all(hasattr(value, attribute) for attribute in ("indptr", "indices", "data")):
         if getattr(value, "format", "csr") != "csr":
             text = f"{name} is a sparse matrix in the format {shown(value.format)}; expected 'csr' (see `tocsr`)"

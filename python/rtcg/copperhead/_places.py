@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from typing import TYPE_CHECKING, Any
 
+from rtcg import _native
 from rtcg._messages import shown
 
 if TYPE_CHECKING:
@@ -72,15 +74,18 @@ class DevicePlace(Place):
         advice = f"; RTCG_VIRTUAL_DEVICES={self._number + 1} makes virtual devices" if kind or not devices else ""
         raise ValueError(f"there is no places.{self.name}: {len(devices)} {kind}{noun} found{advice}")
 
+    def current(self) -> Context | None:
+        """The current context, if it is one of the device."""
+        context = _native.Context.get_current()
+        return context if context is not None and _native.Context.get_device() == self.device else None
+
     def scope(self) -> AbstractContextManager[Context]:
         """A block in which a context of the device is current: the current one if it is, else the primary one."""
-        from rtcg import devices, driver
+        context = self.current()
+        if context is not None:
+            return contextlib.nullcontext(context)
+        from rtcg import devices
 
-        current = driver.Context.get_current()
-        if current is not None and driver.Context.get_device() == self.device:
-            import contextlib
-
-            return contextlib.nullcontext(current)
         return devices.use(self.device)
 
 
