@@ -293,7 +293,7 @@ ERRORS = [
     (lambda f, u: f.iterate(u.astype(np.int32), 2), TypeError, "result 1 has dtype float64, its field int32"),
     (lambda f, u: f(1.0), TypeError, "'f' is given no field; expected at least one array"),
     (lambda f, u: f(np.zeros((1,) * 5)), ValueError, "'u' has 5 axes; expected 1 to 4"),
-    (lambda f, u: f(u, u), TypeError, "'f' takes 1 argument(s); 2 given"),
+    (lambda f, u: f(u, u), TypeError, "`f` takes 1 argument; 2 given"),
     (lambda f, u: stencil(boundary="mirror")(f), ValueError, "boundary is 'mirror'; expected one of 'clamp', 'wrap'"),
     (lambda f, u: stencil(halo="keep"), ValueError, "halo is 'keep'; expected 'copy' or 'zero'"),
     (lambda f, u: stencil(constant="1"), TypeError, "constant is '1'; expected a number"),
@@ -343,7 +343,7 @@ the offset along axis 0 is computed from fields or arguments; expected an intege
   {__file__}:{line}:13
     a = u[k] + u[0, 1]
         ^^^^
-  Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
+  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
 `range` and tuples. What depends on data is written with @cu as `u[i]`.
 
 a field of 1 axes is indexed with 2 offset(s); expected 1
@@ -362,7 +362,7 @@ the offset along axis 0 is no integer of 32 bits; expected an integer that is kn
   {__file__}:{line + 2}:20
     return a + u[0.5] + b + sum([u[i] for i in range(k)])
                ^^^^^^
-  Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
+  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
 `range` and tuples. What depends on data is written with @cu as `u[i]`.
 
 the bounds of `range` are not known before the call; expected one to three integers

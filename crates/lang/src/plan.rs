@@ -58,7 +58,7 @@ impl Planner<'_> {
     fn place(&self, stmt: &Stmt) -> String {
         let span = stmt.span;
         match self.files.line(span.file, span.line) {
-            Some(line) => format!(", line {}: {}", span.line, line.trim()),
+            Some(line) => format!(", line {}: {}", span.line, line.trim().trim_end_matches(':')),
             None => String::new(),
         }
     }

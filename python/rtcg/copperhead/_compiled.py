@@ -92,6 +92,12 @@ def records(parts: list[Any]) -> Any:
     """A sequence of tuples from the sequences of their parts: an array of a structure."""
     from rtcg import numpy as device_arrays
 
+    for place, part in enumerate(parts):
+        if isinstance(part, ragged):
+            raise TypeError(
+                f"elements are tuples that hold sequences of different lengths at [{place}]; return those on their own "
+                "(`unzip` makes a tuple of sequences)"
+            )
     dtype = np.dtype(
         [(f"f{place}", np.dtype(part.dtype), part.shape[1:]) for place, part in enumerate(parts)], align=True
     )

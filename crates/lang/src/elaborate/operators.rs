@@ -110,6 +110,13 @@ impl Elaborator<'_> {
         if let Some(known) = self.fold(op, args) {
             return Some(known);
         }
+        if let (Op::Power, [x, exponent]) = (op, args)
+            && exponent.weak
+            && exponent.constant_int() == Some(2)
+            && self.program.dtype(x.atom) != DType::Bool
+        {
+            return self.prim(Op::Multiply, &[*x, *x], span);
+        }
         let leaves: Vec<Leaf> = args.iter().map(|arg| self.leaf(*arg)).collect();
         let (computed, is_weak): (Vec<Leaf>, bool) = {
             let computed: Vec<Leaf> = leaves

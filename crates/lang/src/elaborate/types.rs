@@ -363,8 +363,9 @@ pub(super) fn number_as(number: Number, to: DType) -> Option<Number> {
             let (low, high) = integer_range(to);
             return (low..=high).contains(&value).then_some(number);
         }
-        (Number::Int(value), DType::F32 | DType::F64) if value.unsigned_abs() < 1 << 24 => Number::Float(value as f64),
-        (Number::Int(value), DType::F64) if value.unsigned_abs() < 1 << 53 => Number::Float(value as f64),
+        (Number::Int(value), DType::F64) => Number::Float(value as f64),
+        // Through float64, as NumPy converts.
+        (Number::Int(value), DType::F32) => Number::Float(f64::from(value as f64 as f32)),
         (Number::Int(value), DType::F16) if value.unsigned_abs() <= 1 << 11 => Number::Float(value as f64),
         (Number::Int(value), DType::BF16) if value.unsigned_abs() <= 1 << 8 => Number::Float(value as f64),
         (Number::Float(value), DType::F64) => Number::Float(value),
@@ -373,9 +374,9 @@ pub(super) fn number_as(number: Number, to: DType) -> Option<Number> {
         (Number::Float(value), DType::C64) => Number::Complex(f64::from(value as f32), 0.0),
         (Number::Complex(..), DType::C128) => number,
         (Number::Complex(re, im), DType::C64) => Number::Complex(f64::from(re as f32), f64::from(im as f32)),
-        (Number::Int(value), DType::C64 | DType::C128) if value.unsigned_abs() < 1 << 24 => {
-            Number::Complex(value as f64, 0.0)
-        }
+        (Number::Int(value), DType::C64) => Number::Complex(f64::from(value as f64 as f32), 0.0),
+        (Number::Int(value), DType::C128) => Number::Complex(value as f64, 0.0),
+        (Number::Int(value), DType::F16 | DType::BF16) if i64::try_from(value).is_err() => Number::Float(value as f64),
         _ => return None,
     })
 }

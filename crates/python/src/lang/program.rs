@@ -95,7 +95,7 @@ impl LangProgram {
     /// The stencils among its statements for arguments, as dictionaries.
     fn stencils<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
-        let compiled = self.compiled(py, &arguments.types)?.0;
+        let compiled = self.compiled(py, &arguments)?.0;
         rtcg::lang::specialize::find_stencils(compiled.program()).iter().map(|model| describe(py, model)).collect()
     }
 
