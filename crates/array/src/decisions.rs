@@ -1,5 +1,6 @@
 //! All decisions that the array kernels leave open.
 
+use crate::category::CategoryChoice;
 use crate::einsum::{BlockChoice, RouteChoice};
 use crate::fft::{FftLengths, FftPassChoice};
 use crate::linalg::{
@@ -29,6 +30,7 @@ pub fn decisions() -> Vec<&'static Decision> {
         ScanChoice::decision(),
         SortRoute::decision(),
         RadixChoice::decision(),
+        CategoryChoice::decision(),
         FftLengths::decision(),
         FftPassChoice::decision(),
         PanelWidth::decision(),

@@ -6,7 +6,7 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `elementwise/`, `reduce/`, `scan.rs`, `sort.rs` | operations on elements and axes |
-//! | `gather.rs`, `segments.rs` | indexing with arrays; segments and runs |
+//! | `gather.rs`, `segments.rs`, `category.rs` | indexing with arrays; segments and runs; reductions by label |
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
 //! | `generators/` | kernels from users' snippets |
@@ -20,6 +20,7 @@
 
 mod array;
 mod call_cache;
+mod category;
 mod decisions;
 mod einsum;
 mod elementwise;
@@ -46,6 +47,7 @@ mod walk_plan;
 
 pub use array::{Arg, GpuArray, array_args, push_arrays, push_optional};
 pub use call_cache::{CallKey, cached_call, call_hash};
+pub use category::{CategoryOp, CategoryOptions, category_reduce, histogram};
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts, result_type};
@@ -53,7 +55,7 @@ pub use fft::{FftKind, MAX_FFT_TABLE_BYTES, clear_fft_tables, fft_table_bytes};
 pub use gather::FancyIndex;
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes, repeated_axis};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
-pub use matmul::Epilogue;
+pub use matmul::{Epilogue, nearest_columns};
 pub use out_argument::{can_cast_same_kind, check_out};
 pub use real_numbers::is_real;
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};

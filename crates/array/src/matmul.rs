@@ -70,6 +70,36 @@ impl GpuArray {
     }
 }
 
+/// For each row of `a` (m x k), finds the column of `b` (k x n) with the least `bias[column] - 2 * product`, and the first
+/// of equal ones, without storing the product: keys (uint64) whose lower halves are columns. With the squared lengths of
+/// columns as `bias` (float32), these are the nearest ones. `None` if the device does not multiply such arrays by tiles:
+/// it has to be a GPU of compute capability 8.0 or later, and arrays have to be float32 or 16-bit floats. Does not wait.
+///
+/// # Errors
+/// When shapes or dtypes do not fit.
+pub fn nearest_columns(a: &GpuArray, b: &GpuArray, bias: &GpuArray) -> Result<Option<GpuArray>> {
+    let ([m, k], [k2, n]) = (a.shape(), b.shape()) else {
+        let shapes = [a.shape(), b.shape()].map(PythonTuple);
+        return Err(ArrayError::value_error(format!("operands of shapes {} and {}; expected matrices", shapes[0], shapes[1])));
+    };
+    let is_bias = bias.shape() == [*n] && bias.dtype() == DType::F32 && bias.is_contiguous(Order::C);
+    if k != k2 || a.dtype() != b.dtype() || !is_bias || *n == 0 || *n > u32::MAX as usize {
+        return Err(ArrayError::value_error(format!(
+            "operands {a:?}, {b:?} and bias {bias:?}; expected m x k and k x n matrices of one dtype, and float32 of \
+             shape ({n},)"
+        )));
+    }
+    a.check_context(b)?;
+    a.check_context(bias)?;
+    [a, b, bias].into_iter().try_for_each(GpuArray::check_memory)?;
+    let keys = GpuArray::empty(a.context(), &[*m], DType::U64, Order::C)?;
+    if *m == 0 {
+        return Ok(Some(keys));
+    }
+    keys.fill(crate::Scalar::Weak(rtcg_hal::WeakScalar::Int(u64::MAX.into())))?;
+    Ok(tiles::try_launch_argmin(&keys, a, b, bias)?.then_some(keys))
+}
+
 /// A product without an expression.
 #[derive(Debug, PartialEq)]
 struct MatmulCall;

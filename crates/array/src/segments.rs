@@ -14,7 +14,7 @@ use rtcg_codegen::array::{
 use rtcg_hal::{ArrayError, DType, DTypeKind, LaunchArgs, Result, WeakScalar};
 
 /// Elements of a segmented operation, checked, and how they are divided.
-struct Segments<'a> {
+pub(crate) struct Segments<'a> {
     values: &'a GpuArray,
     offsets: &'a GpuArray,
     ranges: usize,
@@ -174,12 +174,12 @@ fn begins_and_ends(offsets: &GpuArray) -> Result<(GpuArray, GpuArray)> {
 }
 
 impl<'a> Segments<'a> {
-    fn new(values: &'a GpuArray, offsets: &'a GpuArray) -> Self {
+    pub(crate) fn new(values: &'a GpuArray, offsets: &'a GpuArray) -> Self {
         let range_length = values.size().div_ceil(SEGMENT_TILE).next_multiple_of(SEGMENT_TILE);
         Self { values, offsets, ranges: values.size().div_ceil(range_length), range_length }
     }
 
-    fn reduce(&self, op: ScanOp, out: &GpuArray) -> Result<()> {
+    pub(crate) fn reduce(&self, op: ScanOp, out: &GpuArray) -> Result<()> {
         let spec = self.spec(op, out, None, SegmentStage::Ranges);
         let state = self.state(&spec)?;
         self.launch_ranges(&spec, Some(out), Some(&state), false)?;

@@ -149,7 +149,7 @@ impl ArrayContext {
         self.layers.get()
     }
 
-    /// The address of the word that a kernel sets when an index is out of bounds; with `is_checked`, the next
+    /// The address of the word that a kernel sets to 1 when an index is out of bounds, and to 2 when a label is; with `is_checked`, the next
     /// [`ArrayContext::check_indices`] reads it.
     ///
     /// # Errors
@@ -188,6 +188,12 @@ impl ArrayContext {
             return Ok(());
         }
         self.queue().fill_zero(buffer.device_ptr(), 4)?;
+        if u32::from_ne_bytes(word) == 2 {
+            return Err(ArrayError::index_error(
+                "a label is out of range: an earlier reduction by label was given labels on the device with one outside \
+                 0 to n_labels - 1 (its value was left out)",
+            ));
+        }
         Err(ArrayError::index_error(
             "an index is out of bounds: an earlier operation was given an array of indices on the device with an \
              element outside its axis (the nearest element was taken)",

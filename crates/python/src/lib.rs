@@ -61,6 +61,7 @@ mod reduction;
 mod resource_lifetime;
 mod segments;
 mod sparse;
+mod specialize;
 mod template;
 mod tracing;
 mod tune;
@@ -91,6 +92,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ndimage::add_to_module(m)?;
     neighbors::add_to_module(m)?;
     segments::add_to_module(m)?;
+    specialize::add_to_module(m)?;
     tracing::add_to_module(m)?;
     template::add_to_module(m)?;
     tune::add_to_module(m)?;

@@ -28,6 +28,7 @@
 //! | sparse matrices and solvers | [`sparse`] |
 //! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
+//! | reductions by label, histograms, k-means | [`specialize`] |
 //! | data-parallel programs | [`lang`] |
 //! | stencils | [`specialize`] |
 //! | several devices; what to do after a fault | [`Context`] |

@@ -5,7 +5,7 @@ use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::layout::{Layout, Order, Shape};
 use crate::views::Index;
-use rtcg_codegen::array::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_codegen::array::{ArgminMatmul, MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 use rtcg_hal::{ArrayContext, DType, DeviceInfo, LaunchArgs, Result, tunable};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
@@ -52,6 +52,26 @@ pub(super) fn try_launch_tiled(
             None => Ok(false),
         },
     }
+}
+
+/// Writes, for each row of `a` (m x k), the key whose lower half is the column of `b` (k x n) with the least
+/// `bias[column] - 2 * product` to `keys` (uint64), if the device multiplies such arrays by tiles; whether it did.
+pub(super) fn try_launch_argmin(keys: &GpuArray, a: &GpuArray, b: &GpuArray, bias: &GpuArray) -> Result<bool> {
+    let ctx = keys.context();
+    let extents = [a.shape()[0], b.shape()[1], a.shape()[1]];
+    if !supports_tiles(ctx.device_info()) || !matches!(a.dtype(), DType::F16 | DType::BF16 | DType::F32) {
+        return Ok(false);
+    }
+    let Some(tile) = choose_tile(ctx, a.dtype(), 1, extents) else { return Ok(false) };
+    let problem = TiledProblem::new(MatmulTarget::new(keys), a, b, &[], tile)?;
+    let kernel = ArgminMatmul(TiledMatmul { is_sum: false, ..problem.kernel });
+    let mut args = problem.pack_args_from_batch(extents, 0);
+    args.push_address(bias.first_element_address(), 0);
+    let [rows, columns] = tile.tile_extents();
+    let tiles = (extents[0].div_ceil(rows) * extents[1].div_ceil(columns)) as u32;
+    let block = [tile.threads_per_block(), 1, 1];
+    ctx.launch_grid(&kernel, [tiles, 1, 1], block, problem.kernel.shared_bytes() as u32, &args)?;
+    Ok(true)
 }
 
 /// Whether the device is one for tiles.

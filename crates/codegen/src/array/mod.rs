@@ -1,6 +1,7 @@
 //! The kernels of array operations, each a [`KernelSpec`](rtcg_hal::KernelSpec).
 
 mod c_types;
+mod category;
 mod einsum;
 pub(crate) mod element_loops;
 mod element_offsets;
@@ -20,6 +21,9 @@ mod segments;
 mod sort;
 mod transpose_tile;
 
+pub use category::{
+    CATEGORY_MERGE_THREADS, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage,
+};
 pub use einsum::{
     BlockArray, BlockEinsum, BlockStep, DirectEinsum, ELEMENT_DIM as EINSUM_ELEMENT_DIM, EinsumAxis, EinsumStride,
     EinsumTypes, fragment_pitch,
@@ -33,7 +37,7 @@ pub use linalg::{
     LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE, MatmulEpilogue,
+    ArgminMatmul, EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE, MatmulEpilogue,
     MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
     matmul_accumulator_bytes,
 };

@@ -47,6 +47,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     }
   };
   rt_mainloop(rt_shared(ring), k, fetch, multiply);
+#ifdef RT_ARGMIN
+  #pragma unroll
+  for (int r = 0; r < ROWS / 16; r++)
+    #pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int i = row + r * 16 + half * 8 + lane / 4;
+      float least = RT_INFINITY;
+      unsigned at = ~0u;
+      #pragma unroll
+      for (int c = 0; c < COLUMNS / 8; c++)
+        #pragma unroll
+        for (int v = 0; v < 2; v++) {
+          const int j = column + c * 8 + lane % 4 * 2 + v;
+          const float value = j < block.columns ? RT_FINISH(sum[r][c][half * 2 + v], block.row + i, block.column + j, block.batch) : RT_INFINITY;
+          if (value < least) { least = value; at = (unsigned)block.column + j; }
+        }
+      rt_keep_least<4>(out + block.row + i, i < block.rows, least, at);
+    }
+#else // RT_ARGMIN
   #pragma unroll
   for (int r = 0; r < ROWS / 16; r++)
     #pragma unroll
@@ -60,4 +79,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
         rt_store(to + j, even, block.columns - j, sum[r][c][half * 2], sum[r][c][half * 2 + 1], [&](float value, int v) { return RT_FINISH(value, block.row + i, block.column + j + v, block.batch); });
       }
     }
+#endif // RT_ARGMIN
 }

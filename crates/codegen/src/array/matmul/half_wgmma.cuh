@@ -52,6 +52,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     next = next + 1 == STAGES ? 0 : next + 1;
   }
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#ifdef RT_ARGMIN
+  #pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const int i = warp * 16 + half * 8 + lane / 4;
+    float least = RT_INFINITY;
+    unsigned at = ~0u;
+    #pragma unroll
+    for (int c = 0; c < COLUMNS / 8; c++)
+      #pragma unroll
+      for (int v = 0; v < 2; v++) {
+        const int j = c * 8 + lane % 4 * 2 + v;
+        const float value = j < block.columns ? RT_FINISH(sum[c][half * 2 + v], block.row + i, block.column + j, block.batch) : RT_INFINITY;
+        if (value < least) { least = value; at = (unsigned)block.column + j; }
+      }
+    rt_keep_least<4>(out + block.row + i, i < block.rows, least, at);
+  }
+#else // RT_ARGMIN
   #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int i = warp * 16 + half * 8 + lane / 4;
@@ -63,4 +80,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
       rt_store(to + j, even, block.columns - j, sum[c][half * 2], sum[c][half * 2 + 1], [&](float value, int v) { return RT_FINISH(value, block.row + i, block.column + j + v, block.batch); });
     }
   }
+#endif // RT_ARGMIN
 }

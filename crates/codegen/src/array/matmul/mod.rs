@@ -13,7 +13,7 @@ use rtcg_hal::DType;
 pub use simple::{MATMUL_BLOCK_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 use std::borrow::Cow;
-pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+pub use tiled::{ArgminMatmul, MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// The name of each of these kernels.
 const MATMUL_KERNEL_NAME: &str = "array_matmul";

@@ -57,6 +57,17 @@ template <int EXTENT, bool K_CONTIGUOUS, int CHUNK, class Place> struct rt_tile_
   }
 };
 
+#ifdef RT_ARGMIN
+// Of a row, the column with the least number, and the first of equal ones: LANES adjacent lanes have a part of the row each.
+// What is kept compares as unsigned numbers do: the number, then the column. Other blocks have other columns.
+template <int LANES> __device__ __forceinline__ void rt_keep_least(O *to, bool is_row, float least, unsigned column) {
+  const unsigned bits = __float_as_uint(least);
+  O key = (O)(bits ^ ((int)bits < 0 ? ~0u : 0x80000000u)) << 32 | column;
+  #pragma unroll
+  for (int step = 1; step < LANES; step *= 2) key = min(key, __shfl_xor_sync(~0u, key, step));
+  if (is_row && threadIdx.x % LANES == 0) atomicMin(to, key);
+}
+#endif // RT_ARGMIN
 // What a block computes: where its part of the result and of both operands begins, and how much of a tile is real.
 struct rt_block { O *out; const char *a, *b; int rows, columns; rt_length row, column, batch; };
 

@@ -45,6 +45,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     }
   };
   rt_mainloop(rt_shared(ring), k, fetch, multiply);
+#ifdef RT_ARGMIN
+  #pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    const int i = row + r / rt_vector * 4 * rt_vector + r % rt_vector;
+    float least = RT_INFINITY;
+    unsigned at = ~0u;
+    #pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+      const int j = column + c / rt_vector * 8 * rt_vector + c % rt_vector;
+      const float value = j < block.columns ? RT_FINISH(sum[r][c], block.row + i, block.column + j, block.batch) : RT_INFINITY;
+      if (value < least) { least = value; at = (unsigned)block.column + j; }
+    }
+    rt_keep_least<8>(out + block.row + i, i < block.rows, least, at);
+  }
+#else // RT_ARGMIN
   #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     const int i = row + r / rt_vector * 4 * rt_vector + r % rt_vector;
@@ -64,4 +79,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
       }
     }
   }
+#endif // RT_ARGMIN
 }

@@ -9,6 +9,7 @@
 //! 2008; the ring of tiles and the order of blocks follow NVIDIA's CUTLASS.
 
 use super::MATMUL_KERNEL_NAME;
+use super::super::c_types::helper_preamble;
 use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -195,29 +196,81 @@ impl KernelSpec for TiledMatmul {
 
 impl MatmulKernel for TiledMatmul {
     fn source_with(&self, epilogue: Option<&MatmulEpilogue>) -> String {
-        let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
+        let is_half = self.is_half();
         let result = if self.is_sum { "float" } else { self.element_type() };
         let store = if is_half { "rt_cast<O>(sum)" } else { "sum" };
-        let mut text = finish_source(epilogue, self.dtype, self.element_type(), (result, store, is_half));
+        let finish = finish_source(epilogue, self.dtype, self.element_type(), (result, store, is_half));
+        self.source_after(finish, false)
+    }
+}
+
+/// For each row of `a`, the column `j` with the least `bias[j] - 2 * sum`, and the first of equal ones, instead of the
+/// product: with squared lengths of columns as `bias`, the nearest column. Of float32 and 16-bit floats.
+///
+/// Parameters: those of [`TiledMatmul`], whose result is a key (uint64) for each row, in the lower half the column, which
+/// must begin with all bits set, and `bias` (float32). The grid is that of the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ArgminMatmul(pub TiledMatmul);
+
+impl KernelSpec for ArgminMatmul {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        MATMUL_KERNEL_NAME.into()
+    }
+
+    fn source(&self) -> String {
+        let helpers = if self.0.is_half() { helper_preamble([self.0.dtype].into_iter(), false) } else { String::new() };
+        let finish = format!(
+            "{helpers}typedef unsigned long long O;\n#define RT_INFINITY __int_as_float(0x7f800000)\n\
+             #define RT_EPILOGUE_PARAMETER , const float *bias\n#define RT_EPILOGUE_ARGUMENT , bias\n\
+             #define RT_FINISH(sum, i, j, batch) fmaf(-2.0f, sum, bias[j])\n"
+        );
+        self.0.source_after(finish, true)
+    }
+}
+
+impl TiledMatmul {
+    fn is_half(&self) -> bool {
+        matches!(self.dtype, DType::F16 | DType::BF16)
+    }
+
+    /// The kernel after the definitions of what it does with sums.
+    fn source_after(&self, mut text: String, is_argmin: bool) -> String {
+        let is_half = self.is_half();
         let _ = writeln!(text, "typedef {} E;", self.element_type());
         text.push_str(&self.constant_definitions());
-        text.push_str(include_str!("pipeline.cuh"));
+        text.push_str(&select_argmin(include_str!("pipeline.cuh"), is_argmin));
         if is_half {
             let format = if self.dtype == DType::F16 { "f16" } else { "bf16" };
             let _ = writeln!(text, "#define FORMAT \"{format}\"");
-            text.push_str(include_str!("half.cuh"));
+            text.push_str(&select_argmin(include_str!("half.cuh"), is_argmin));
         }
         match self.tile.unit {
-            MatmulUnit::Simt => text.push_str(include_str!("simt.cuh")),
-            MatmulUnit::Mma16 => text.push_str(include_str!("half_mma.cuh")),
-            MatmulUnit::Dmma { .. } => text.push_str(include_str!("double_mma.cuh")),
+            MatmulUnit::Simt => text.push_str(&select_argmin(include_str!("simt.cuh"), is_argmin)),
+            MatmulUnit::Mma16 => text.push_str(&select_argmin(include_str!("half_mma.cuh"), is_argmin)),
+            MatmulUnit::Dmma { .. } => text.push_str(&select_argmin(include_str!("double_mma.cuh"), is_argmin)),
             MatmulUnit::Wgmma => {
                 text.push_str(&wgmma_operand_macros(self.tile.part[1].into()));
-                text.push_str(include_str!("half_wgmma.cuh"));
+                text.push_str(&select_argmin(include_str!("half_wgmma.cuh"), is_argmin));
             }
         }
         text
     }
+}
+
+/// The source with one of two parts: that between `#ifdef RT_ARGMIN` and `#else`, or that between `#else` and `#endif`.
+fn select_argmin(source: &str, is_argmin: bool) -> String {
+    let mut is_selected = true;
+    let mut text = String::new();
+    for line in source.split_inclusive('\n') {
+        match line.trim_end() {
+            "#ifdef RT_ARGMIN" => is_selected = is_argmin,
+            "#else // RT_ARGMIN" => is_selected = !is_argmin,
+            "#endif // RT_ARGMIN" => is_selected = true,
+            _ if is_selected => text.push_str(line),
+            _ => {}
+        }
+    }
+    text
 }
 
 /// The operands of `wgmma` for so many columns, of which a thread has half as many sums.
