@@ -1,4 +1,4 @@
-//! Brute-force nearest neighbours on device arrays.
+//! Brute-force nearest neighbours, and k-means, on device arrays.
 //!
 //! Results are exact: points are ranked by distances in float64, whose terms are added in the order of dimensions, and
 //! equal distances by index. For float16 and float32 points, candidates are found in float32 or by tensor cores; if
@@ -13,6 +13,7 @@
 //! | `filter.rs`, `fp16_prefilter.rs` | filtering of many points on tensor cores, float32 ones rounded to float16 |
 //! | `index.rs`, `query_batching.rs` | an index for repeated searches, and batches of the queries of several threads |
 //! | `topk.rs` | the largest elements of rows |
+//! | `kmeans.rs`, `kmeans/` | clusters of rows |
 //! | `kernels/` | kernels, generated for the metric, the dimensions and the list lengths |
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod filter;
 mod fp16_prefilter;
 mod index;
 mod kernels;
+mod kmeans;
 mod metric;
 mod query_batching;
 mod search;
@@ -27,6 +29,7 @@ mod topk;
 mod vectors;
 
 pub use index::{Candidates, Index, knn, radius_count};
+pub use kmeans::{KMeans, KMeansInit, KMeansOptions, kmeans};
 pub use metric::Metric;
 pub use query_batching::{Answer, BatchingIndex, Ticket};
 pub use search::{HostNeighbors, MAX_NEIGHBORS, Neighbors};

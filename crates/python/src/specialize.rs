@@ -1,11 +1,11 @@
 //! Native parts of `rtcg.specialize` that work on whole arrays. They run with the interpreter released.
 
-use crate::array_calls::{ArrayArg, BoundAny, compute_array, core_array};
-use crate::gpuarray::parse_optional_dtype;
+use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_detached, core_array};
+use crate::gpuarray::{PyGpuArray, parse_optional_dtype};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtcg::array::ScanOp;
-use rtcg::specialize::{CategoryOp, CategoryOptions, category_reduce, histogram};
+use rtcg::specialize::{CategoryOp, CategoryOptions, KMeansInit, KMeansOptions, category_reduce, histogram, kmeans};
 
 fn category_op(name: &str, neutral: Option<String>) -> PyResult<CategoryOp> {
     Ok(match (name, neutral) {
@@ -61,6 +61,34 @@ fn specialize_histogram<'py>(
     compute_array(x, |x| histogram(x, &edges, bins_per_unit, weights.as_ref()))
 }
 
+/// Centres, labels, inertia and iterations of k-means; `init` is "k-means++" or "random" if there are no `centers`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a Python function's")]
+fn specialize_kmeans<'py>(
+    x: ArrayArg<'_, 'py>,
+    k: usize,
+    init: &str,
+    centers: Option<ArrayArg<'_, 'py>>,
+    n_init: usize,
+    max_iter: usize,
+    tol: f64,
+    dtype: Option<&BoundAny<'py>>,
+    weights: Option<ArrayArg<'_, 'py>>,
+    seed: u64,
+) -> PyResult<(BoundAny<'py>, BoundAny<'py>, f64, usize)> {
+    let dtype = parse_optional_dtype(x.py(), dtype)?;
+    let (centers, weights) = (centers.map(core_array), weights.map(core_array));
+    let init = match (&centers, init) {
+        (Some(centers), _) => KMeansInit::Centers(centers),
+        (None, "random") => KMeansInit::Random,
+        (None, _) => KMeansInit::PlusPlus,
+    };
+    let options = KMeansOptions { init, n_init, max_iter, tol, dtype, weights: weights.as_ref(), seed };
+    let found = compute_detached(x, |x| kmeans(x, k, &options))?;
+    let [centers, labels] = [found.centers, found.labels].map(|array| PyGpuArray::new_like(x, array));
+    Ok((centers?, labels?, found.inertia, found.n_iter))
+}
+
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_contents! { m, functions specialize_category_reduce, specialize_histogram; }
+    add_contents! { m, functions specialize_category_reduce, specialize_histogram, specialize_kmeans; }
 }

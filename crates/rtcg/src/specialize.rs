@@ -18,3 +18,4 @@
 //! ```
 
 pub use rtcg_array::{CategoryOp, CategoryOptions, category_reduce, histogram};
+pub use rtcg_neighbors::{KMeans, KMeansInit, KMeansOptions, kmeans};

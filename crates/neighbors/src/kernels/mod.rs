@@ -333,6 +333,85 @@ impl KernelSpec for NormsSpec {
     }
 }
 
+/// A step of k-means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum KMeansStep {
+    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the numbers of
+    /// both.
+    Assign,
+    /// Parameters: labels, how many change, keys (uint64), their number, the number of centres.
+    Labels,
+    /// Parameters: centres, their squared lengths, centres as a product takes them or null, the state (float64), sums,
+    /// weights, centres before, how many labels changed, the number of centres. One block for each centre.
+    Centers {
+        /// Whether there are sums; else centres stay.
+        has_sums: bool,
+    },
+    /// Parameters: distances (float64 if `is_double`), rows, centres, labels, candidates (int64) or null, their number or
+    /// 1, limits of distances or null, the number of rows.
+    Distances {
+        /// Whether distances are float64.
+        is_double: bool,
+    },
+    /// Parameters: sums, weights, rows, their weights or null, labels, far rows and clusters for
+    /// them (int64), their number. One block.
+    Relocate,
+}
+
+/// A kernel of k-means, for rows of a dtype and so many dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct KMeansSpec {
+    pub(crate) dtype: DType,
+    pub(crate) dimensions: usize,
+    pub(crate) step: KMeansStep,
+}
+
+impl KernelSpec for KMeansSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        match self.step {
+            KMeansStep::Assign => "kmeans_assign",
+            KMeansStep::Labels => "kmeans_labels",
+            KMeansStep::Centers { .. } => "kmeans_centers",
+            KMeansStep::Distances { .. } => "kmeans_distances",
+            KMeansStep::Relocate => "kmeans_relocate",
+        }
+        .into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = include_str!("types.cuh").to_owned();
+        let is_double = self.dtype == DType::F64;
+        let computed = if is_double { "double" } else { "float" };
+        let operand = if self.dtype == DType::F16 { "rt_half" } else { computed };
+        let out = if self.step == (KMeansStep::Distances { is_double: true }) { "double" } else { computed };
+        let lanes = self.dimensions.next_power_of_two().min(32);
+        let _ = writeln!(
+            text,
+            "typedef unsigned long long u64; typedef {} P; typedef {computed} A; typedef {operand} OPERAND; typedef {out} OUT;\n\
+             enum {{ D = {}, THREADS = {THREADS}, LANES = {lanes} }};\n\
+             #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}",
+            stored_type(self.dtype),
+            self.dimensions,
+            i32::from(self.dtype == DType::F16),
+            i32::from(self.step == (KMeansStep::Centers { has_sums: true })),
+        );
+        text.push_str(
+            "__device__ __forceinline__ rt_half rt_round(float x) { rt_half y; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y.bits) : \"f\"(x)); return y; }\n",
+        );
+        for (name, is_step) in [
+            ("ASSIGN", self.step == KMeansStep::Assign),
+            ("LABELS", self.step == KMeansStep::Labels),
+            ("CENTERS", matches!(self.step, KMeansStep::Centers { .. })),
+            ("DISTANCES", matches!(self.step, KMeansStep::Distances { .. })),
+            ("RELOCATE", self.step == KMeansStep::Relocate),
+        ] {
+            let _ = writeln!(text, "#define STEP_{name} {}", i32::from(is_step));
+        }
+        text.push_str(include_str!("kmeans.cuh"));
+        text
+    }
+}
+
 /// The first elements of rows in order. Parameters: values, indices, rows, their number and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TopkSpec {
