@@ -8,5 +8,6 @@ mod fake_device;
 mod host_arrays;
 
 mod batches;
+mod kmeans;
 mod searches;
 mod selections;
