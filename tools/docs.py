@@ -34,6 +34,7 @@ MODULES = {
     "rtcg.ndimage": "filters of images, filter banks",
     "rtcg.specialize": "stencils, and other patterns with kernels of their own",
     "rtcg.neighbors": "exact nearest neighbours",
+    "rtcg.specialize": "stencils, and other patterns with kernels of their own",
     "rtcg.algorithm": "segments and runs",
     "rtcg.devices": "several devices at once",
     "rtcg.multiprocessing": "arrays that processes share",

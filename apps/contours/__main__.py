@@ -55,7 +55,9 @@ def bench(size, tables):
     image, regions = scenes.scene(*size["shape"])
     table = harness.Table(f"images of {size['shape'][1]} x {size['shape'][0]}", "images/s", error_name="1 - F")
     tables.append(table)
-    table.row("contours, whole", 1, lambda: steps.contours(image)[0].get(), lambda found: 1 - _measure(found, regions)[0])
+    table.row(
+        "contours, whole", 1, lambda: steps.contours(image)[0].get(), lambda found: 1 - _measure(found, regions)[0]
+    )
     table.row("textons", 1, lambda: steps.textons(image))
     local = table.row("gradients with textons", 1, lambda: steps.multiscale(image))
     thin = steps.thinned(local)

@@ -8,7 +8,8 @@ from rtcg.compiler import SourceModule
 #: A warp has a pixel. Labels of the pixels of a disc are counted by sector; half a disc is half of the sectors, so that
 #: one count serves all orientations. Sector s begins at the angle s * pi / ORIENTATIONS.
 HALF_DISCS = r"""
-constexpr int BINS = %(bins)d, ORIENTATIONS = %(orientations)d, SECTORS = 2 * ORIENTATIONS, PIXELS = %(pixels)d, WARPS = 4;
+constexpr int BINS = %(bins)d, ORIENTATIONS = %(orientations)d, SECTORS = 2 * ORIENTATIONS;
+constexpr int PIXELS = %(pixels)d, WARPS = 4;
 __constant__ int moves[PIXELS] = { %(moves)s };  // rows, columns and sectors, 8 + 8 + 8 bits
 
 __device__ int inside(int i, int n) { return i < 0 ? -1 - i : i >= n ? 2 * n - 1 - i : i; }
@@ -24,7 +25,8 @@ extern "C" __global__ void half_discs(float *out, const int *labels, int rows, i
     const int row = pixel / columns, column = pixel %% columns;
     for (int i = lane; i < PIXELS; i += 32) {
       const int move = moves[i];
-      const int y = inside(row + (signed char)(move >> 16), rows), x = inside(column + (signed char)(move >> 8), columns);
+      const int y = inside(row + (signed char)(move >> 16), rows);
+      const int x = inside(column + (signed char)(move >> 8), columns);
       atomicAdd(&count[move & 255][labels[y * columns + x]], 1);
     }
     __syncwarp();
@@ -33,7 +35,8 @@ extern "C" __global__ void half_discs(float *out, const int *labels, int rows, i
       // Of brightness and colour adjacent bins are alike.
       auto smooth = [&](int sector) -> float {
         const int *own = count[sector];
-        return %(smooth)d ? 0.5f * own[bin] + 0.25f * (own[bin ? bin - 1 : 0] + own[bin + 1 < BINS ? bin + 1 : bin]) : (float)own[bin];
+        if (!%(smooth)d) return own[bin];
+        return 0.5f * own[bin] + 0.25f * (own[bin ? bin - 1 : 0] + own[bin + 1 < BINS ? bin + 1 : bin]);
       };
       float left = 0, right = 0;
       for (int s = 0; s < ORIENTATIONS; ++s) { left += smooth(s); right += smooth(s + ORIENTATIONS); }
@@ -72,7 +75,10 @@ extern "C" __global__ void affinities(float *data, const float *strength, int ro
     const line to = lines[k];
     const bool exists = (unsigned)(row - to.dy) < rows && (unsigned)(column - to.dx) < columns;
     float most = 0;
-    if (exists) for (int s = to.first; s < to.end; ++s) most = fmaxf(most, strength[(row - (steps[s] >> 8)) * columns + column - (signed char)steps[s]]);
+    for (int s = to.first; exists && s < to.end; ++s) {
+      const int y = row - (steps[s] >> 8), x = column - (signed char)steps[s];
+      most = fmaxf(most, strength[y * columns + x]);
+    }
     data[k * size + at] = exists ? expf(-most * %(inverse_rho)ff) : 0.0f;
   }
 }
@@ -108,9 +114,8 @@ def half_discs(radius, bins, orientations, smooth):
 
 def neighbours(radius):
     """Vectors to the pixels of a disc, without the middle."""
-    return [
-        (y, x) for y in range(-radius, radius + 1) for x in range(-radius, radius + 1) if 0 < y * y + x * x <= radius * radius
-    ]  # fmt: skip
+    side = range(-radius, radius + 1)
+    return [(y, x) for y in side for x in side if 0 < y * y + x * x <= radius * radius]
 
 
 @functools.cache

@@ -9,7 +9,11 @@ def lab(rgb):
     """CIE L*a*b* of one sRGB colour."""
     linear = [((c + 0.055) / 1.055) ** 2.4 if c > 0.04045 else c / 12.92 for c in map(float, rgb)]
     r, g, b = linear
-    xyz = [0.412453 * r + 0.357580 * g + 0.180423 * b, 0.212671 * r + 0.715160 * g + 0.072169 * b, 0.019334 * r + 0.119193 * g + 0.950227 * b]  # fmt: skip
+    xyz = (
+        0.412453 * r + 0.357580 * g + 0.180423 * b,
+        0.212671 * r + 0.715160 * g + 0.072169 * b,
+        0.019334 * r + 0.119193 * g + 0.950227 * b,
+    )
     scaled = [v / white for v, white in zip(xyz, (0.95047, 1, 1.08883), strict=True)]
     f = [v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in scaled]
     return [116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])]
@@ -24,8 +28,11 @@ def half_disc_difference(labels, row, column, radius, bins, orientation, orienta
             if not 0 < y * y + x * x <= radius * radius:
                 continue
             angle = (math.atan2(-y, x) - orientation * math.pi / orientations + 1e-9) % (2 * math.pi)
-            at = [i if 0 <= i < n else -1 - i if i < 0 else 2 * n - 1 - i for i, n in ((row + y, rows), (column + x, columns))]  # fmt: skip
-            histograms[int(angle >= math.pi), labels[at[0], at[1]]] += 1
+            y_in, x_in = (
+                i if 0 <= i < n else -1 - i if i < 0 else 2 * n - 1 - i
+                for i, n in ((row + y, rows), (column + x, columns))
+            )
+            histograms[int(angle >= math.pi), labels[y_in, x_in]] += 1
     g, h = histograms / histograms.sum()
     return ((g - h) ** 2 / np.where(g + h > 0, g + h, 1)).sum()
 

@@ -14,7 +14,16 @@ def scene(rows, columns, seed=1):
     regions[(abs(x - 0.68 * width) < 0.22) & (abs(y - 0.33) < 0.2)] = 3
     regions[((x - 0.68 * width) / 0.12) ** 2 + ((y - 0.33) / 0.12) ** 2 < 1] = 4
     regions[(y > 0.62) & (y < 0.92) & (abs(x - 0.5 * width) < 0.5 * (y - 0.62))] = 5
-    colours = np.array([[0.55, 0.62, 0.7], [0.3, 0.42, 0.25], [0.75, 0.5, 0.35], [0.45, 0.45, 0.5], [0.45, 0.45, 0.5], [0.65, 0.3, 0.4]])
+    colours = np.array(
+        [
+            [0.55, 0.62, 0.7],
+            [0.3, 0.42, 0.25],
+            [0.75, 0.5, 0.35],
+            [0.45, 0.45, 0.5],
+            [0.45, 0.45, 0.5],
+            [0.65, 0.3, 0.4],
+        ]
+    )
     image = colours[regions]
     # Regions 3 and 4 have one colour, and stripes of different directions.
     stripes = 0.16 * np.sin(2 * np.pi * np.where(regions == 3, np.arange(columns), np.arange(rows)[:, None]) / 5)

@@ -3557,6 +3557,36 @@ def reduce_by_key(keys: GPUArray, values: GPUArray, op: str, dtype: object) -> t
 def unique_by_key(keys: GPUArray, values: GPUArray) -> tuple[GPUArray, GPUArray]:
     """The first key of each run and its value."""
 
+def specialize_category_reduce(
+    values: GPUArray,
+    labels: GPUArray,
+    n_labels: int,
+    op: str,
+    neutral: str | None,
+    dtype: object,
+    weights: GPUArray | None,
+    is_ordered: bool,
+    has_known_labels: bool = False,
+) -> GPUArray:
+    """The reduction of the values of each label; with a neutral element, `op` is an expression."""
+
+def specialize_histogram(x: GPUArray, edges: GPUArray, bins_per_unit: float, weights: GPUArray | None) -> GPUArray:
+    """Elements between edges, or sums of their weights."""
+
+def specialize_kmeans(
+    x: GPUArray,
+    k: int,
+    init: str,
+    centers: GPUArray | None,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    dtype: object,
+    weights: GPUArray | None,
+    seed: int,
+) -> tuple[GPUArray, GPUArray, float, int]:
+    """Centres, labels, inertia and iterations of k-means; `init` is "k-means++" or "random" if there are no `centers`."""
+
 def ndimage_correlate(
     input: GPUArray, weights: GPUArray, placement: dict[str, Any], is_convolution: bool
 ) -> GPUArray: ...

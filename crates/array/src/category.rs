@@ -56,6 +56,8 @@ pub struct CategoryOptions<'a> {
     pub weights: Option<&'a GpuArray>,
     /// Whether values are combined in their order, which sorts them by label.
     pub is_ordered: bool,
+    /// Whether labels are known to be in range, so that nothing needs to be read back to report others.
+    pub has_known_labels: bool,
 }
 
 tunable! {
@@ -116,6 +118,7 @@ struct Category<'a> {
     labels: GpuArray,
     /// Edges of bins, and the number of bins over their width, or 0.
     bins: Option<(GpuArray, f64)>,
+    has_known_labels: bool,
     n: usize,
     columns: usize,
     n_labels: usize,
@@ -179,6 +182,7 @@ pub fn category_reduce(
         weights: options.weights.map(GpuArray::to_contiguous).transpose()?,
         labels: labels.to_contiguous()?,
         bins: None,
+        has_known_labels: options.has_known_labels,
         n: labels.size(),
         columns,
         n_labels,
@@ -195,12 +199,7 @@ pub fn category_reduce(
 /// # Errors
 /// When elements, edges or weights are no real numbers, there are fewer than two edges, or shapes do not fit. Edges have to
 /// ascend, which is not checked.
-pub fn histogram(
-    x: &GpuArray,
-    edges: &GpuArray,
-    bins_per_unit: f64,
-    weights: Option<&GpuArray>,
-) -> Result<GpuArray> {
+pub fn histogram(x: &GpuArray, edges: &GpuArray, bins_per_unit: f64, weights: Option<&GpuArray>) -> Result<GpuArray> {
     x.require_real("x")?;
     edges.require_real("edges")?;
     x.check_context(edges)?;
@@ -232,6 +231,7 @@ pub fn histogram(
         weights: None,
         labels: elements,
         bins: Some((edges.to_contiguous()?, bins_per_unit)),
+        has_known_labels: true,
         n: x.size(),
         columns: 1,
         n_labels,
@@ -251,10 +251,12 @@ fn mean(values: &GpuArray, labels: &GpuArray, n_labels: usize, options: Category
     let options = CategoryOptions { dtype: Some(sum_dtype), ..options };
     let sum = CategoryOp::Reduce(ScanOp::Sum);
     let sums = category_reduce(values, labels, n_labels, &sum, options)?;
+    // Labels out of range are noted once.
+    let known = CategoryOptions { has_known_labels: true, ..CategoryOptions::default() };
     let numbers = match options.weights {
-        None => category_reduce(labels, labels, n_labels, &CategoryOp::Count, CategoryOptions::default())?,
+        None => category_reduce(labels, labels, n_labels, &CategoryOp::Count, known)?,
         Some(weights) => {
-            let options = CategoryOptions { dtype: Some(sum_dtype.real_part()), weights: None, ..options };
+            let options = CategoryOptions { dtype: Some(sum_dtype.real_part()), ..known };
             category_reduce(weights, labels, n_labels, &sum, options)?
         }
     };
@@ -282,7 +284,9 @@ fn check_arguments(
     }
     if !matches!(values.ndim(), 1 | 2) || values.shape()[0] != labels.size() {
         let (shape, n) = (PythonTuple(values.shape()), labels.size());
-        return Err(ArrayError::value_error(format!("values has shape {shape}; expected ({n},) or ({n}, d), as labels")));
+        return Err(ArrayError::value_error(format!(
+            "values has shape {shape}; expected ({n},) or ({n}, d), as labels"
+        )));
     }
     if n_labels > i32::MAX as usize {
         return Err(ArrayError::value_error(format!("n_labels is {n_labels}; expected at most {}", i32::MAX)));
@@ -332,7 +336,7 @@ impl Category<'_> {
         push_arrays(args, &[&self.labels])?;
         args.push_u64(self.n as u64);
         [self.columns, self.n_labels].iter().for_each(|&n| args.push_u32(n as u32));
-        args.push_address(self.out.context().out_of_bounds_flag(self.bins.is_none())?, 0);
+        args.push_address(self.out.context().out_of_bounds_flag(!self.has_known_labels)?, 0);
         push_optional(args, self.bins.as_ref().map(|bins| &bins.0))?;
         args.push_u64(self.bins.as_ref().map_or(0.0, |bins| bins.1).to_bits());
         Ok(())

@@ -80,7 +80,10 @@ impl GpuArray {
 pub fn nearest_columns(a: &GpuArray, b: &GpuArray, bias: &GpuArray) -> Result<Option<GpuArray>> {
     let ([m, k], [k2, n]) = (a.shape(), b.shape()) else {
         let shapes = [a.shape(), b.shape()].map(PythonTuple);
-        return Err(ArrayError::value_error(format!("operands of shapes {} and {}; expected matrices", shapes[0], shapes[1])));
+        return Err(ArrayError::value_error(format!(
+            "operands of shapes {} and {}; expected matrices",
+            shapes[0], shapes[1]
+        )));
     };
     let is_bias = bias.shape() == [*n] && bias.dtype() == DType::F32 && bias.is_contiguous(Order::C);
     if k != k2 || a.dtype() != b.dtype() || !is_bias || *n == 0 || *n > u32::MAX as usize {

@@ -151,7 +151,9 @@ impl Problem {
         };
         let &[n, d] = x.shape() else {
             let shape = PythonTuple(x.shape());
-            return Err(ArrayError::value_error(format!("x has shape {shape}; expected two axes, a vector in each row")));
+            return Err(ArrayError::value_error(format!(
+                "x has shape {shape}; expected two axes, a vector in each row"
+            )));
         };
         if d == 0 || k == 0 || k > n || k > i32::MAX as usize {
             return Err(ArrayError::value_error(format!(
@@ -293,13 +295,12 @@ impl Problem {
     fn update(&self, now: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<(Centers, Vec<f64>)> {
         let computed = self.computed();
         let sum = CategoryOp::Reduce(ScanOp::Sum);
-        let options =
-            CategoryOptions { dtype: Some(computed), weights: self.weights.as_ref(), ..CategoryOptions::default() };
+        let known = CategoryOptions { has_known_labels: true, ..CategoryOptions::default() };
+        let options = CategoryOptions { dtype: Some(computed), weights: self.weights.as_ref(), ..known };
         let sums = category_reduce(&self.rows, labels, self.k, &sum, options)?;
         let weights = match &self.weights {
-            Some(weights) => category_reduce(weights, labels, self.k, &sum, CategoryOptions::default())?,
-            None => category_reduce(labels, labels, self.k, &CategoryOp::Count, CategoryOptions::default())?
-                .to_dtype(computed)?,
+            Some(weights) => category_reduce(weights, labels, self.k, &sum, known)?,
+            None => category_reduce(labels, labels, self.k, &CategoryOp::Count, known)?.to_dtype(computed)?,
         };
         let found = self.centers(&now.centers, Some([&sums, &weights]), changed)?;
         let state = read_f64(&found.1)?;
@@ -320,8 +321,11 @@ impl Problem {
             true => self.empty(&shape, DType::F16)?,
             false => self.empty(&[shape[1], shape[0]], self.computed())?,
         };
-        let found =
-            Centers { centers: self.empty(&shape, self.computed())?, bias: self.empty(&[self.k], self.computed())?, operand };
+        let found = Centers {
+            centers: self.empty(&shape, self.computed())?,
+            bias: self.empty(&[self.k], self.computed())?,
+            operand,
+        };
         let state = self.empty(&[2 * self.k + 1], DType::F64)?;
         let mut args = array_args(&[&found.centers, &found.bias, &found.operand, &state])?;
         for place in 0..2 {

@@ -28,7 +28,7 @@ fn category_op(name: &str, neutral: Option<String>) -> PyResult<CategoryOp> {
 
 /// The reduction of the values of each label; with a neutral element, `op` is an expression.
 #[pyfunction]
-#[pyo3(signature = (values, labels, n_labels, op, neutral, dtype, weights, is_ordered))]
+#[pyo3(signature = (values, labels, n_labels, op, neutral, dtype, weights, is_ordered, has_known_labels=false))]
 #[expect(clippy::too_many_arguments, reason = "a Python function's")]
 fn specialize_category_reduce<'py>(
     values: ArrayArg<'_, 'py>,
@@ -39,12 +39,13 @@ fn specialize_category_reduce<'py>(
     dtype: Option<&BoundAny<'py>>,
     weights: Option<ArrayArg<'_, 'py>>,
     is_ordered: bool,
+    has_known_labels: bool,
 ) -> PyResult<BoundAny<'py>> {
     let op = category_op(op, neutral)?;
     let dtype = parse_optional_dtype(values.py(), dtype)?;
     let (labels, weights) = (core_array(labels), weights.map(core_array));
     compute_array(values, |values| {
-        let options = CategoryOptions { dtype, weights: weights.as_ref(), is_ordered };
+        let options = CategoryOptions { dtype, weights: weights.as_ref(), is_ordered, has_known_labels };
         category_reduce(values, &labels, n_labels, &op, options)
     })
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtcg import numpy as _xp
+from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._messages import shown
 
@@ -428,35 +428,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) ->
 # -- counting -----------------------------------------------------------------------------------------
 
 
-def _weighted_counts(places: GPUArray, weights: GPUArray, n: int) -> GPUArray:
-    """Sums of the weights at equal positions, by atomic additions."""
-    from rtcg.elementwise import ElementwiseKernel
-
-    totals = _xp.zeros(n, np.float64)
-    if places.size:
-        add = _memoized_kernel("count", lambda: ElementwiseKernel(
-            "const long long *place, const double *weight, double *total",
-            "atomicAdd(total + place[i], weight[i])", "weighted_counts"))  # fmt: skip
-        add(places.ravel().astype(np.int64), _xp.broadcast_to(weights, places.shape).ravel(), totals)
-    return totals
-
-
-_KERNEL_CACHE: dict[str, Any] = {}
-
-
-def _memoized_kernel(name: str, make: Callable[[], Any]) -> Any:
-    if name not in _KERNEL_CACHE:
-        _KERNEL_CACHE[name] = make()
-    return _KERNEL_CACHE[name]
-
-
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> GPUArray:
     """How often each integer from 0 on occurs in `x`, or the sums of its weights: a new array with one axis.
 
     `x` is array-like with one axis of integers from 0 on (else `ValueError`, or `TypeError` for other dtypes). The
     result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, but at
-    least `minlength`. Waits for the largest number. Counts by sorting, and sums weights by atomic additions, so that
-    their rounding differs from call to call.
+    least `minlength`. Waits for the largest number. Bits are the same in every call.
     """
     x = _xp._to_device(x)
     if x.ndim != 1:
@@ -472,17 +449,17 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> GPUArray:
             raise ValueError(f"x has the element {low if low < 0 else high}; expected numbers from 0 to 2**63 - 1")
         n = builtins.max(n, int(high) + 1)
         x = x.astype(np.int64) if x.dtype == np.uint64 else x
+    x = x if x.dtype.kind in "iu" else x.astype(np.uint8)
     if weights is None:
-        return _count_sorted_integers(_xp.sort(x.astype(np.int64) if x.dtype.kind == "b" else x), n)
+        return _reduce_by_label(x, x, n, "count")
     weights = _xp._to_device(weights)
     if weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
-    return _weighted_counts(x, weights.astype(np.float64), n)
+    return _reduce_by_label(weights.astype(np.float64), x, n, "sum")
 
 
-def _count_sorted_integers(ordered: GPUArray, n: int) -> GPUArray:
-    """How often each of 0 to n-1 occurs."""
-    return _xp.diff(_xp.searchsorted(ordered, _xp.arange(n + 1)))
+def _reduce_by_label(values: GPUArray, labels: GPUArray, n: int, op: str) -> GPUArray:
+    return _native.specialize_category_reduce(values, labels, n, op, None, None, None, False, True)
 
 
 def digitize(x: Any, bins: Any, right: Any = False) -> GPUArray:
@@ -591,26 +568,19 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     estimator ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others raise `NotImplementedError`); `range` has the
     outer edges. Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the bin widths
     and by their total. Raises `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and
-    the largest element unless edges or `range` are given, and for the order of edges on the device. Sorts the elements;
-    weights are summed by atomic additions.
+    the largest element unless edges or `range` are given, and for the order of edges on the device. Bits are the same
+    in every call.
     """
     a = _xp._to_device(a).ravel()
     a = a.astype(np.uint8) if a.dtype.kind == "b" else a
-    edges = _xp.asarray(_bin_edges(a, bins, range, weights))
-    if weights is None:
-        counts = _count_between_edges(_xp.sort(a), edges)
-    else:
-        counts = _sum_weights_between_edges(a, edges, _xp._to_device(weights).ravel())
+    ends = _bin_edges(a, bins, range, weights)
+    width = float(ends[-1] - ends[0]) if isinstance(bins, str) or np.ndim(bins) == 0 else 0.0
+    edges = _xp.asarray(ends)
+    bins_per_unit = (edges.size - 1) / width if width > 0 else 0.0
+    counts = _sum_between_edges(a, edges, bins_per_unit, None if weights is None else _xp._to_device(weights).ravel())
     if density:
         return counts / _xp.diff(edges).astype(np.float64) / counts.sum(), edges
     return counts, edges
-
-
-def _count_between_edges(ordered: GPUArray, edges: GPUArray) -> GPUArray:
-    """Counts of sorted elements; the last bin includes its right edge."""
-    places = _xp.searchsorted(ordered, edges, side="left")
-    places[-1:] = _xp.searchsorted(ordered, edges[-1:], side="right")
-    return _xp.diff(places)
 
 
 def _bin_indices(a: GPUArray, edges: GPUArray) -> GPUArray:
@@ -619,14 +589,19 @@ def _bin_indices(a: GPUArray, edges: GPUArray) -> GPUArray:
     return places - (a == edges[-1])
 
 
-def _sum_weights_between_edges(a: GPUArray, edges: GPUArray, weights: GPUArray) -> GPUArray:
-    if weights.shape != a.shape:
+def _sum_between_edges(a: GPUArray, edges: GPUArray, bins_per_unit: float, weights: GPUArray | None) -> GPUArray:
+    """Counts, or sums of weights in float64; the last bin includes its right edge."""
+    if weights is not None and weights.shape != a.shape:
         raise ValueError("weights should have the same shape as a.")
-    places, n = _bin_indices(a, edges), edges.size + 1
+    if edges.size < 2:
+        return _xp.zeros(0, np.int64 if weights is None else weights.dtype)
+    if weights is None:
+        return _native.specialize_histogram(a, edges, bins_per_unit, None)
     if weights.dtype.kind == "c":
-        real, imag = (_weighted_counts(places, part.astype(np.float64), n) for part in (weights.real, weights.imag))
-        return (real + 1j * imag)[1:-1].astype(weights.dtype)
-    return _weighted_counts(places, weights.astype(np.float64), n)[1:-1].astype(weights.dtype)
+        parts = (part.astype(np.float64) for part in (weights.real, weights.imag))
+        real, imag = (_native.specialize_histogram(a, edges, bins_per_unit, part) for part in parts)
+        return (real + 1j * imag).astype(weights.dtype)
+    return _native.specialize_histogram(a, edges, bins_per_unit, weights.astype(np.float64)).astype(weights.dtype)
 
 
 def histogramdd(

@@ -128,6 +128,7 @@ def category_reduce(
     [6, 5]
     """
     if labels is None and n_labels is None and (values is None or callable(values)):
+
         def decorate(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
             return _decorated(function, neutral)
 
@@ -176,8 +177,8 @@ def _operation(op: Any, neutral: Any) -> tuple[str, str | None]:
     if neutral is None:
         what = f"'{op}'" if isinstance(op, str) else getattr(op, "__name__", "a function")
         raise ValueError(
-            f"op is {what} without neutral; expected one of {', '.join(map(repr, _NAMES))}, or an expression or function "
-            "together with neutral, what labels without values have"
+            f"op is {what} without neutral; expected one of {', '.join(map(repr, _NAMES))}, or an expression or "
+            "function together with neutral, what labels without values have"
         )
     text = neutral if isinstance(neutral, str) else _literal(neutral)
     return op if isinstance(op, str) else _translate(op), text
@@ -191,7 +192,9 @@ def _literal(value: Any) -> str:
         return f"{int(number)}ull" if int(number) >= 2**63 else f"(long long){int(number)}"
     if np.isfinite(number):
         return float(number).hex()
-    return "__int_as_float(0x7fffffff)" if np.isnan(number) else f"{'-' if number < 0 else ''}__int_as_float(0x7f800000)"
+    return (
+        "__int_as_float(0x7fffffff)" if np.isnan(number) else f"{'-' if number < 0 else ''}__int_as_float(0x7f800000)"
+    )
 
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}

@@ -113,7 +113,11 @@ def kmeans(
             raise ValueError(f"init is {shown(init)}; expected 'k-means++', 'random' or an array of centres")
     else:
         first = _xp._unmasked_to_device("init", init)
-    counts = {"k": as_integer("k", k), "n_init": as_integer("n_init", n_init), "max_iter": as_integer("max_iter", max_iter)}
+    counts = {
+        "k": as_integer("k", k),
+        "n_init": as_integer("n_init", n_init),
+        "max_iter": as_integer("max_iter", max_iter),
+    }
     for argument, count in counts.items():
         if not 1 <= count < 2**31:
             raise ValueError(f"{argument} is {count}; expected 1 to {2**31 - 1}")

@@ -120,7 +120,9 @@ impl CategorySpec {
                 };
                 (identity_value(reduction, self.out), combining_expression(reduction, self.out).to_owned())
             }
-            CategoryCombine::Custom(custom) => ("neutral()".to_owned(), format!("\n#line 1 \"op\"\n{}\n", custom.expression)),
+            CategoryCombine::Custom(custom) => {
+                ("neutral()".to_owned(), format!("\n#line 1 \"op\"\n{}\n", custom.expression))
+            }
         };
         let mut text = String::new();
         if let CategoryCombine::Custom(custom) = &self.combine {
@@ -154,7 +156,8 @@ impl KernelSpec for CategorySpec {
 
     fn source(&self) -> String {
         let weight = self.weight.unwrap_or(DType::U8);
-        let mut text = helper_preamble([self.x, weight, self.label, self.out, self.edge.unwrap_or(DType::U8)].into_iter(), true);
+        let mut text =
+            helper_preamble([self.x, weight, self.label, self.out, self.edge.unwrap_or(DType::U8)].into_iter(), true);
         let (width, copies, is_of_warps) = match self.stage {
             CategoryStage::Copies { width, copies, is_of_warps } => (width, copies, is_of_warps),
             CategoryStage::Chunks { width } => (width, 1, false),

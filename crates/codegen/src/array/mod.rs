@@ -37,9 +37,9 @@ pub use linalg::{
     LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    ArgminMatmul, EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE, MatmulEpilogue,
-    MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
-    matmul_accumulator_bytes,
+    ArgminMatmul, EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE,
+    MatmulEpilogue, MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul,
+    TiledMatmul, matmul_accumulator_bytes,
 };
 pub use op::{Op, OpTypeError, OpTypes, OperandRole};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};

@@ -40,7 +40,13 @@ fn lloyd(rows: &[f64], d: usize, start: &[f64], weights: &[f64]) -> (Vec<f64>, f
 fn clustered_rows(random: &mut Random, n: usize, d: usize, k: usize, offset: f64) -> Vec<f64> {
     let centers = random.numbers(k * d);
     let row = |i: usize| i % k * d;
-    (0..n * d).map(|at| offset + (8.0 * centers[row(at / d) + at % d] * 64.0).round() / 64.0 + (random.number() * 128.0).round() / 64.0).collect()
+    (0..n * d)
+        .map(|at| {
+            offset
+                + (8.0 * centers[row(at / d) + at % d] * 64.0).round() / 64.0
+                + (random.number() * 128.0).round() / 64.0
+        })
+        .collect()
 }
 
 #[test]
@@ -71,8 +77,14 @@ fn a_start_leads_to_the_same_centers_as_on_the_host() {
             let what = format!("{n} rows of {d} {dtype}, {k} clusters");
             assert_eq!(found.labels.dtype(), DType::I32);
             // Centres of float16 products are rounded to it.
-            let tolerance = [1e-12, 1e-5, 2e-2][[DType::F64, DType::F32, DType::F16].iter().position(|&t| t == dtype).unwrap()];
-            assert_close(&elements::<f64>(&found.centers.astype(DType::F64).unwrap()), &centers, tolerance * 50.0, &what);
+            let tolerance =
+                [1e-12, 1e-5, 2e-2][[DType::F64, DType::F32, DType::F16].iter().position(|&t| t == dtype).unwrap()];
+            assert_close(
+                &elements::<f64>(&found.centers.astype(DType::F64).unwrap()),
+                &centers,
+                tolerance * 50.0,
+                &what,
+            );
             assert_close(&[found.inertia], &[inertia], tolerance, &what);
             if dtype == DType::F64 {
                 assert_eq!(found.n_iter, n_iter, "{what}");
@@ -112,8 +124,7 @@ fn starts_find_separate_clusters() {
         let mut centers: Vec<i64> = elements::<f64>(&found.centers).iter().map(|x| x.round() as i64 / 10).collect();
         centers.sort_unstable();
         assert_eq!(centers, [0, 0, 10, 10, 20, 20]);
-        let options =
-            KMeansOptions { init: KMeansInit::Random, n_init: 8, weights: Some(&weights), ..options };
+        let options = KMeansOptions { init: KMeansInit::Random, n_init: 8, weights: Some(&weights), ..options };
         assert_close(&[kmeans(&x, 3, &options).unwrap().inertia], &[2.0 * found.inertia], 1e-12, "inertia");
     }
 }
@@ -169,7 +180,9 @@ fn all_kernels_of_reductions_by_label_agree() {
     let mut random = Random(2);
     for ctx in [context(), large_gpu()] {
         // Few labels, more, and so many that rows are sorted; numbers and vectors.
-        for (n, n_labels, d) in [(0, 3, 1), (1, 1, 1), (9000, 5, 1), (9000, 2000, 1), (9000, 9001, 1), (5000, 7, 33), (5000, 900, 3)] {
+        for (n, n_labels, d) in
+            [(0, 3, 1), (1, 1, 1), (9000, 5, 1), (9000, 2000, 1), (9000, 9001, 1), (5000, 7, 33), (5000, 900, 3)]
+        {
             let rows = random.numbers(n * d).iter().map(|x| (x * 16.0).round()).collect::<Vec<f64>>();
             let labels: Vec<i32> = (0..n).map(|_| random.below(n_labels) as i32).collect();
             let mut wanted = vec![0.0; n_labels * d];

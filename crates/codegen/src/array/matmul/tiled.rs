@@ -8,8 +8,8 @@
 //! The register tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra",
 //! 2008; the ring of tiles and the order of blocks follow NVIDIA's CUTLASS.
 
-use super::MATMUL_KERNEL_NAME;
 use super::super::c_types::helper_preamble;
+use super::MATMUL_KERNEL_NAME;
 use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;

@@ -1,0 +1,131 @@
+"""Convolution with kernels that may be separable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+import numpy as np
+
+from rtcg import ndimage, numpy as _xp
+from rtcg._conversions import as_float, shown
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rtcg.numpy import GPUArray
+
+    _Array: TypeAlias = GPUArray | ArrayLike
+
+__all__ = ["convolve"]
+
+_BORDERS = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-mirror", "grid-constant", "grid-wrap")
+_EXTENTS = ("full", "same", "valid")
+#: Products of one pass that take as long as those of several passes and the memory between them; estimated from the
+#: bytes that passes move, not measured.
+_PRODUCTS_OF_PASSES = 3
+
+
+def convolve(image: _Array, kernel: _Array, mode: str = "reflect", cval: SupportsFloat = 0.0) -> GPUArray:
+    """Convolve an image with a kernel, axis by axis if the kernel is a product of vectors. Does not wait.
+
+    A kernel on the device is copied to the host first, which waits for it.
+
+    Parameters
+    ----------
+    image : GPUArray or array-like
+        Real or complex numbers, with one to three axes.
+    kernel : array-like or GPUArray
+        Weights, with as many axes as `image`.
+    mode : str
+        What lies beyond borders, as in `rtcg.ndimage`: the result then has the shape of `image`. Or, with zeros beyond
+        borders, the extent of the result, as in `scipy.signal.convolve`: ``"full"``, ``"same"`` (around the middle of
+        the full one; for kernels of odd lengths that is ``"constant"``) or ``"valid"`` (where the kernel fits).
+    cval : float
+        The value beyond borders in mode ``"constant"``.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of `image`; if that is not complex but the kernel is, complex. Sums for integers and float64 are
+        computed in float64, others in float32; fractions are cut off for integers.
+
+    Raises
+    ------
+    ValueError
+        If numbers of axes differ or are above 3, the kernel is empty (or does not fit, in mode ``"valid"``), or `mode`
+        is unknown.
+    TypeError
+        If elements are not numbers.
+
+    Notes
+    -----
+    A kernel is separable if it differs from the nearest product of vectors, which singular value decompositions give,
+    by rounding errors of the computation. It is applied axis by axis if the image is of floats and that takes a third
+    of the products at most, as for 7 x 7 or 5 x 5 x 5 weights. Results then differ by rounding.
+
+    Examples
+    --------
+    >>> from rtcg.specialize import convolve
+    >>> convolve([1.0, 2.0, 4.0], [1.0, 1.0], "full").get().tolist()
+    [1.0, 3.0, 6.0, 4.0]
+    """
+    x = _xp._unmasked_to_device("image", image)
+    weights = kernel.get() if isinstance(kernel, _xp.GPUArray) else np.asarray(kernel)
+    if not 1 <= x.ndim <= 3:
+        raise ValueError(f"image has shape {x.shape}; expected one to three axes")
+    if weights.dtype.kind not in "biufc":
+        raise TypeError(f"kernel is of dtype {weights.dtype}; expected numbers")
+    if weights.ndim != x.ndim or weights.size == 0:
+        raise ValueError(f"kernel has shape {weights.shape}; expected elements along {x.ndim} axes, as image")
+    if mode not in _BORDERS + _EXTENTS:
+        raise ValueError(f"mode is {shown(mode)}; expected one of {', '.join(map(repr, _BORDERS + _EXTENTS))}")
+    border = as_float("cval", cval)
+    if mode not in _EXTENTS:
+        return _filtered(x, weights, mode, border)
+    pairs = list(zip(x.shape, weights.shape, strict=True))
+    if mode == "valid":
+        if any(n < k for n, k in pairs):
+            raise ValueError(f"kernel has shape {weights.shape}; expected at most {x.shape} in mode 'valid', as image")
+        found = _filtered(x, weights, "constant", 0.0)
+        return found[tuple(slice(k - 1 - k // 2, n - k // 2) for n, k in pairs)].copy()
+    whole = _filtered(_xp.pad(x, [(k // 2, k - 1 - k // 2) for _, k in pairs]), weights, "constant", 0.0)
+    if mode == "full":
+        return whole
+    return whole[tuple(slice((k - 1) // 2, (k - 1) // 2 + n) for n, k in pairs)].copy()
+
+
+def _filtered(x: GPUArray, weights: NDArray[Any], mode: str, cval: float) -> GPUArray:
+    is_long = weights.size >= _PRODUCTS_OF_PASSES * sum(weights.shape)
+    if x.dtype.kind != "f" or weights.dtype.kind == "c" or not is_long or (mode == "constant" and cval != 0):
+        return ndimage.convolve(x, weights, mode=mode, cval=cval)
+    computed = np.dtype(np.float64 if x.dtype == np.float64 else np.float32)
+    factors = separate(weights, computed)
+    if factors is None:
+        return ndimage.convolve(x, weights, mode=mode, cval=cval)
+    found = x
+    for axis, factor in enumerate(factors):
+        output = x.dtype if axis == x.ndim - 1 else computed
+        found = ndimage.convolve1d(found, factor, axis, output=output, mode=mode)
+    return found
+
+
+def separate(kernel: NDArray[Any], dtype: np.dtype[Any]) -> list[NDArray[Any]] | None:
+    """Vectors whose outer product is a kernel up to rounding errors of a dtype, or None if there are none."""
+    exact = np.asarray(kernel, np.float64)
+    largest = np.abs(exact).max()
+    if not np.isfinite(largest) or largest == 0:
+        return None
+    factors = []
+    product = np.ones(())
+    for axis in range(exact.ndim):
+        lines = np.moveaxis(exact / largest, axis, 0).reshape(exact.shape[axis], -1)
+        vector = np.linalg.svd(lines, full_matrices=False)[0][:, 0]
+        factors.append(vector)
+        product = np.multiply.outer(product, vector)
+    scale = (exact * product).sum()
+    if np.abs(exact - scale * product).max() > 4 * np.finfo(dtype).eps * largest:
+        return None
+    factors[0] = factors[0] * scale
+    return factors

@@ -1,0 +1,183 @@
+"""Reductions by label, histograms and counts, against loops in NumPy."""
+
+import numpy as np
+import pytest
+from depth import at_depth
+
+import rtcg.numpy as xp
+from rtcg import _native
+from rtcg.specialize import bincount, category_reduce, histogram
+
+pytestmark = pytest.mark.usefixtures("context")
+
+#: Values, labels: few of them, more, and so many that rows are sorted.
+SIZES = [(4000, 7), (4000, 900), (3000, 2999)]
+DTYPES = at_depth(
+    ["f4", "i2", "f2", "c8"], ["f2", "f4", "f8", "c8", "c16", "i1", "u2", "i4", "u4", "i8", "u8", "?"]
+)
+
+
+def loops(values, labels, n_labels, op):
+    """The same, label by label."""
+    parts = [values[labels == label] for label in range(n_labels)]
+    functions = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "mean": np.mean}
+    if op == "count":
+        return np.array([len(part) for part in parts])
+    return np.array([functions[op](part, axis=0) for part in parts])
+
+
+@pytest.mark.parametrize("n, n_labels", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operations_are_those_of_loops(n, n_labels, dtype):
+    rng = np.random.default_rng(1)
+    labels = np.concatenate([np.arange(n_labels), rng.integers(0, n_labels, n - n_labels)]).astype("i4")
+    values = rng.integers(0, 3, n).astype(dtype)
+    for op in ("sum", "mean", "count") if dtype[0] == "c" else ("sum", "min", "max", "mean", "count"):
+        found, expected = category_reduce(values, labels, n_labels, op), loops(values, labels, n_labels, op)
+        assert found.dtype == expected.dtype, op
+        # All sums are exact; means are rounded.
+        np.testing.assert_allclose(found.get(), expected, rtol=1e-3 if dtype == "f2" else 1e-6, err_msg=op)
+
+
+@pytest.mark.parametrize("n_labels", [5, 700])
+@pytest.mark.parametrize("d", [1, 3, 70])
+def test_vectors_are_combined_element_by_element(n_labels, d):
+    rng = np.random.default_rng(2)
+    values, labels = rng.integers(0, 9, (2000, d)).astype("f4"), rng.permutation(2000) % n_labels
+    weights = rng.integers(0, 4, 2000).astype("f4")
+    np.testing.assert_array_equal(
+        category_reduce(values, labels, n_labels).get(), loops(values, labels, n_labels, "sum")
+    )
+    weighted = category_reduce(values, labels, n_labels, weights=weights)
+    np.testing.assert_array_equal(weighted.get(), loops(values * weights[:, None], labels, n_labels, "sum"))
+    means = category_reduce(values[:, ::-1], labels.astype("u1" if n_labels < 256 else "u8"), n_labels, "mean")
+    np.testing.assert_allclose(means.get(), loops(values[:, ::-1], labels, n_labels, "mean"), rtol=1e-6)
+
+
+def test_labels_without_values_have_the_neutral_element():
+    values, labels = np.array([3.0, 5.0], "f4"), [1, 1]
+    expected = {"sum": 0, "prod": 1, "min": np.inf, "max": -np.inf, "mean": np.nan, "count": 0}
+    for op, neutral in expected.items():
+        found = category_reduce(values, labels, 3, op).get()
+        np.testing.assert_array_equal(found[[0, 2]], [neutral, neutral], err_msg=op)
+    assert category_reduce(values[:0], xp.zeros(0, "i4"), 2).get().tolist() == [0, 0]
+    assert category_reduce(values, labels, 2, ordered=True).get().tolist() == [0, 8]
+
+
+@category_reduce(neutral=-1000)
+def larger(a, b):
+    """The larger of two numbers."""
+    return a if a > b else b
+
+
+def test_expressions_and_functions():
+    values, labels = np.array([2, -3, 5, 7], "i4"), [0, 1, 0, 3]
+    assert larger(values, labels, 4).get().tolist() == [5, -3, -1000, 7]
+    assert larger.__doc__ == "The larger of two numbers."
+    assert category_reduce(values, labels, 4, "a * b", neutral=1).get().tolist() == [10, -3, 1, 7]
+    assert category_reduce(values, labels, 4, lambda x, y: max(abs(x), abs(y)), neutral=0).get().tolist() == [
+        5,
+        3,
+        0,
+        7,
+    ]
+    # Not commutative: the last value of each label.
+    assert category_reduce(np.arange(500), np.arange(500) % 3, 3, "b", neutral=0, ordered=True).get().tolist() == [
+        498,
+        499,
+        497,
+    ]
+
+
+def test_bits_are_the_same_in_every_call():
+    rng = np.random.default_rng(3)
+    for n_labels in (3, 900, 5000):
+        values, labels = rng.random(6000).astype("f4"), rng.integers(0, n_labels, 6000)
+        found = [category_reduce(values, labels, n_labels).get().tobytes() for _ in range(3)]
+        assert found[1:] == found[:-1]
+
+
+@pytest.mark.parametrize("kernel", ["threads", "warps", "atomic", "sort"])
+def test_all_kernels_of_the_decision_agree(kernel):
+    rng = np.random.default_rng(4)
+    values, labels = (xp.asarray(rng.integers(0, high, 3000)) for high in (9, 40))
+
+    def call():
+        return category_reduce(values, labels, 40)
+
+    _, met = _native.record_array_decisions(call)
+    (decision,) = [each for each in met if each.name == "category.route"]
+    found = decision.force({"kernel": kernel}, call)
+    np.testing.assert_array_equal(found.get(), np.bincount(labels.get(), values.get(), 40))
+
+
+def test_labels_out_of_range_are_reported_at_the_next_copy():
+    for labels in ([0, 2], [0, -1], np.array([0, 2**40])):
+        found = category_reduce([1.0, 2.0], labels, 2)
+        with pytest.raises(IndexError, match="a label is out of range"):
+            found.get()
+        assert found.get().tolist() == [1.0, 0.0]
+
+
+def test_out_receives_the_result():
+    out = xp.empty(2, np.float64)
+    assert category_reduce(np.ones(3, "f4"), [0, 1, 1], 2, out=out) is out
+    assert out.get().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "arguments, options, error, message",
+    [
+        (([1.0], [0.0], 1), {}, TypeError, "labels is of dtype float64; expected integers"),
+        (([1.0], [[0]], 1), {}, ValueError, r"labels has shape \(1, 1\); expected one axis"),
+        (([1.0, 2.0], [0], 1), {}, ValueError, r"values has shape \(2,\); expected \(1,\) or \(1, d\)"),
+        (([1.0], [0], -1), {}, ValueError, "n_labels is -1"),
+        (([1.0], [0], 1, "median"), {}, ValueError, "op is 'median' without neutral"),
+        (([1.0], [0], 1, 3), {}, TypeError, "op is 3"),
+        (([1.0], [0], 1, "sum"), {"neutral": 0}, ValueError, "neutral is 0; expected none"),
+        (([1.0], [0], 1, "a + b"), {"neutral": [1, 2]}, TypeError, "neutral is"),
+        (([1.0], [0], 1, "max"), {"weights": [1.0]}, ValueError, "weights are given; expected none"),
+        (([1.0], [0], 1), {"weights": [1.0, 2.0]}, ValueError, r"weights has shape \(2,\); expected \(1,\)"),
+        (([1.5], [0], 1), {"out": xp.empty}, TypeError, "out"),
+        (([1.0],), {}, TypeError, "missing the argument labels"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        category_reduce(*arguments, **options)
+
+
+def test_functions_that_cannot_be_translated_are_named():
+    def root(a, b):
+        return (a + b) ** 0.5
+
+    def two(a, b):
+        c = a
+        return c + b
+
+    with pytest.raises(TypeError, match=r"op root: `\(a \+ b\) \*\* 0.5` cannot be translated"):
+        category_reduce([1.0], [0], 1, root, neutral=0)
+    with pytest.raises(TypeError, match="op two has other statements than one return"):
+        category_reduce([1.0], [0], 1, two, neutral=0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1"])
+def test_histograms_are_those_of_numpy(dtype):
+    rng = np.random.default_rng(5)
+    x = (rng.normal(50, 20, 5000).clip(0, 100) if dtype[0] == "f" else rng.integers(0, 100, 5000)).astype(dtype)
+    weights = rng.integers(0, 5, 5000).astype("f8")
+    for bins, limits in [(10, None), (97, (20, 60)), (3000, (0, 100)), ([0, 1, 5, 50, 100], None), ("sturges", None)]:
+        for factors in (None, weights) if bins != "sturges" else (None,):
+            found = histogram(x, bins, limits, weights=factors)
+            expected = np.histogram(x, bins, limits, weights=factors)
+            for ours, theirs in zip(found, expected, strict=True):
+                assert ours.dtype == theirs.dtype
+                np.testing.assert_array_equal(ours.get(), theirs, err_msg=f"{bins}, {limits}")
+
+
+def test_counts_are_those_of_numpy():
+    rng = np.random.default_rng(6)
+    for dtype, high in [("u1", 200), ("i8", 9), ("u4", 4000)]:
+        x, weights = rng.integers(0, high, 3000).astype(dtype), rng.random(3000)
+        np.testing.assert_array_equal(bincount(x, minlength=5000).get(), np.bincount(x, minlength=5000))
+        np.testing.assert_allclose(bincount(x, weights).get(), np.bincount(x, weights), rtol=1e-12)

@@ -1,0 +1,81 @@
+"""Convolution, against SciPy."""
+
+import numpy as np
+import pytest
+
+from rtcg.specialize import convolve
+from rtcg.specialize._convolve import separate
+
+scipy_ndimage = pytest.importorskip("scipy.ndimage")
+scipy_signal = pytest.importorskip("scipy.signal")
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+def kernels(rng):
+    """Products of vectors, and others, with one to three axes."""
+    vectors = [rng.normal(size=n) for n in (9, 8, 7)]
+    yield vectors[0]
+    yield np.multiply.outer(vectors[0], vectors[1])
+    yield rng.normal(size=(3, 3))
+    yield np.multiply.outer(np.multiply.outer(vectors[2], vectors[2]), vectors[1])
+    yield rng.normal(size=(3, 2, 3))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("mode", ["reflect", "wrap", "constant", "full", "same", "valid"])
+def test_results_are_those_of_scipy(dtype, mode):
+    rng = np.random.default_rng(1)
+    for kernel in kernels(rng):
+        image = rng.normal(size=(23, 17, 12)[: kernel.ndim]).astype(dtype)
+        if mode in ("full", "same", "valid"):
+            expected = scipy_signal.convolve(image.astype(np.float64), kernel, mode, method="direct")
+        else:
+            expected = scipy_ndimage.convolve(image.astype(np.float64), kernel, mode=mode)
+        found = convolve(image, kernel.astype(dtype), mode)
+        assert found.dtype == dtype and found.shape == expected.shape
+        tolerance = 1e-12 if dtype == np.float64 else 1e-4
+        np.testing.assert_allclose(found.get(), expected, atol=tolerance * np.abs(kernel).sum())
+
+
+def test_separable_kernels_take_one_pass_for_each_axis(launches):
+    rng = np.random.default_rng(2)
+    image, vector = rng.normal(size=(40, 40)).astype(np.float32), np.hanning(11)
+    kernel = np.multiply.outer(vector, vector)
+    assert launches(lambda: convolve(image, kernel))[1].count("ndimage_correlate") == 2
+    kernel[3, 4] += 1e-3
+    assert launches(lambda: convolve(image, kernel))[1].count("ndimage_correlate") == 1
+
+
+def test_factors_are_found_up_to_rounding():
+    vectors = np.array([1.0, -2, 1]), np.array([0.0, 3, 4, 5])
+    product = np.multiply.outer(*vectors)
+    factors = separate(product.astype(np.float32), np.dtype(np.float32))
+    np.testing.assert_allclose(np.multiply.outer(*factors), product, atol=1e-6)
+    assert separate(np.eye(3), np.dtype(np.float32)) is None
+    assert separate(np.zeros((3, 3)), np.dtype(np.float32)) is None
+    assert separate(product + 1e-9, np.dtype(np.float64)) is None
+
+
+def test_integers_are_exact_and_complex_numbers_are_taken():
+    image = np.arange(63, dtype=np.int32).reshape(9, 7)
+    kernel = np.ones((7, 7), np.int32)
+    np.testing.assert_array_equal(convolve(image, kernel, "same").get(), scipy_signal.convolve(image, kernel, "same"))
+    found = convolve(image.astype(np.float64), kernel[:3, :3] * 1j)
+    np.testing.assert_allclose(found.get().imag, scipy_ndimage.convolve(image.astype(np.float64), kernel[:3, :3]))
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        (([[1.0]], [1.0]), ValueError, r"kernel has shape \(1,\); expected elements along 2 axes"),
+        ((1.0, 1.0), ValueError, r"image has shape \(\); expected one to three axes"),
+        (([1.0], []), ValueError, r"kernel has shape \(0,\)"),
+        (([1.0], [1.0, 2.0], "valid"), ValueError, r"kernel has shape \(2,\); expected at most \(1,\)"),
+        (([1.0], [1.0], "around"), ValueError, "mode is 'around'"),
+        (([1.0], ["a"]), TypeError, "kernel is of dtype"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        convolve(*arguments)
