@@ -160,7 +160,7 @@ impl Problem {
                 "k is {k} for x of shape ({n}, {d}); expected at least one column, and from 1 to as many clusters as rows"
             )));
         }
-        if !(options.tol >= 0.0) {
+        if options.tol.is_nan() || options.tol < 0.0 {
             return Err(ArrayError::value_error(format!("tol is {}; expected at least 0", options.tol)));
         }
         let computed = if dtype == DType::F64 { DType::F64 } else { DType::F32 };

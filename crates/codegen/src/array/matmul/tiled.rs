@@ -323,4 +323,20 @@ mod tests {
             assert!(source.contains(text), "{text}");
         }
     }
+
+    #[test]
+    fn argmin_replaces_what_is_stored() {
+        for (dtype, unit, part, depth, lanes) in [
+            (DType::F32, MatmulUnit::Simt, [8, 4], 16, 8),
+            (DType::F16, MatmulUnit::Mma16, [64, 64], 64, 4),
+            (DType::F16, MatmulUnit::Wgmma, [64, 128], 64, 4),
+        ] {
+            let kernel = tiled_kernel(dtype, unit, part, depth);
+            let (plain, argmin) = (kernel.source(), ArgminMatmul(kernel).source());
+            let keeps = format!("rt_keep_least<{lanes}>(out + block.row + i");
+            assert!(argmin.contains(&keeps) && !argmin.contains("O *const to"), "{argmin}");
+            assert!(plain.contains("O *const to") && !plain.contains("rt_keep_least"), "{plain}");
+            assert!(!argmin.contains("RT_ARGMIN") && !plain.contains("RT_ARGMIN"));
+        }
+    }
 }
