@@ -3585,7 +3585,7 @@ def specialize_kmeans(
     weights: GPUArray | None,
     seed: int,
 ) -> tuple[GPUArray, GPUArray, float, int]:
-    """Centres, labels, inertia and iterations of k-means; `init` is "k-means++" or "random" if there are no `centers`."""
+    """Centres, labels, inertia and iterations of k-means; without `centers`, `init` says how they are chosen."""
 
 def ndimage_correlate(
     input: GPUArray, weights: GPUArray, placement: dict[str, Any], is_convolution: bool

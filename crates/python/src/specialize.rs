@@ -62,7 +62,7 @@ fn specialize_histogram<'py>(
     compute_array(x, |x| histogram(x, &edges, bins_per_unit, weights.as_ref()))
 }
 
-/// Centres, labels, inertia and iterations of k-means; `init` is "k-means++" or "random" if there are no `centers`.
+/// Centres, labels, inertia and iterations of k-means; without `centers`, `init` says how they are chosen.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a Python function's")]
 fn specialize_kmeans<'py>(
