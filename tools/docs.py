@@ -32,7 +32,6 @@ MODULES = {
     "rtcg.fft": "Fourier transforms",
     "rtcg.random": "random numbers",
     "rtcg.ndimage": "filters of images, filter banks",
-    "rtcg.specialize": "stencils, and other patterns with kernels of their own",
     "rtcg.neighbors": "exact nearest neighbours",
     "rtcg.specialize": "stencils, and other patterns with kernels of their own",
     "rtcg.algorithm": "segments and runs",

@@ -12,9 +12,7 @@ pytestmark = pytest.mark.usefixtures("context")
 
 #: Values, labels: few of them, more, and so many that rows are sorted.
 SIZES = [(4000, 7), (4000, 900), (3000, 2999)]
-DTYPES = at_depth(
-    ["f4", "i2", "f2", "c8"], ["f2", "f4", "f8", "c8", "c16", "i1", "u2", "i4", "u4", "i8", "u8", "?"]
-)
+DTYPES = at_depth(["f4", "i2", "f2", "c8"], ["f2", "f4", "f8", "c8", "c16", "i1", "u2", "i4", "u4", "i8", "u8", "?"])
 
 
 def loops(values, labels, n_labels, op):

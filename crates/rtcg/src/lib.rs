@@ -28,9 +28,8 @@
 //! | sparse matrices and solvers | [`sparse`] |
 //! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
-//! | reductions by label, histograms, k-means | [`specialize`] |
 //! | data-parallel programs | [`lang`] |
-//! | stencils | [`specialize`] |
+//! | stencils; reductions by label, histograms, k-means | [`specialize`] |
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
 //! | the fastest of many variants | [`tune`] |

@@ -2,6 +2,7 @@
 
 A specialiser recognises what a program computes and generates a kernel for it, as those of the SEJITS project did.
 `stencil` makes one of a Python function that reads the neighbours of an element; `register` adds others' specialisers.
+`category_reduce`, `histogram`, `kmeans` and `convolve` are called with arrays.
 
 Names are imported when they are first used.
 """
@@ -12,7 +13,14 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 if _TYPE_CHECKING:
+    from rtcg.specialize._category import (
+        bincount as bincount,
+        category_reduce as category_reduce,
+        histogram as histogram,
+    )
     from rtcg.specialize._class_style import Stencil as Stencil
+    from rtcg.specialize._convolve import convolve as convolve
+    from rtcg.specialize._kmeans import KMeansResult as KMeansResult, kmeans as kmeans
     from rtcg.specialize._registry import (
         Generated as Generated,
         Model as Model,
@@ -30,10 +38,16 @@ if _TYPE_CHECKING:
 #: The modules of this package's names.
 _MODULES = {
     "Generated": "_registry",
+    "KMeansResult": "_kmeans",
     "Model": "_registry",
     "Specialiser": "_registry",
     "Stencil": "_class_style",
     "StencilFunction": "_stencil",
+    "bincount": "_category",
+    "category_reduce": "_category",
+    "convolve": "_convolve",
+    "histogram": "_category",
+    "kmeans": "_kmeans",
     "recognise": "_stencil",
     "register": "_registry",
     "specialisers": "_registry",
@@ -42,8 +56,8 @@ _MODULES = {
 }
 
 __all__ = [
-    "Generated", "Model", "Specialiser", "Stencil", "StencilFunction", "recognise", "register", "specialisers",
-    "stencil", "unregister",
+    "Generated", "KMeansResult", "Model", "Specialiser", "Stencil", "StencilFunction", "bincount", "category_reduce",
+    "convolve", "histogram", "kmeans", "recognise", "register", "specialisers", "stencil", "unregister",
 ]  # fmt: skip
 
 
