@@ -350,13 +350,13 @@ a field of 1 axes is indexed with 2 offset(s); expected 1
   {__file__}:{line}:20
     a = u[k] + u[0, 1]
                ^^^^^^^
-  The element itself is u[0].
+  help: The element itself is u[0].
 
-the operands of '*' are a field of float32 with 1 axes and int; expected numbers
+the operands of `*` are a field of float32 with 1 axes and int; expected numbers
   {__file__}:{line + 1}:13
     b = u * 2
         ^^^^^
-  Write u[0] for the element itself.
+  help: write `u[0]` for the element itself
 
 the offset along axis 0 is no integer of 32 bits; expected an integer that is known before the call
   {__file__}:{line + 2}:20

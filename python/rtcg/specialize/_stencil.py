@@ -488,9 +488,9 @@ def stencil(
     """
     boundary, halo = as_text("boundary", boundary), as_text("halo", halo)
     if boundary not in BOUNDARIES:
-        raise ValueError(f"boundary is {boundary!r}; expected one of {', '.join(map(repr, BOUNDARIES))}")
+        raise ValueError(f"boundary is {shown(boundary)}; expected one of {', '.join(map(repr, BOUNDARIES))}")
     if halo not in HALOS:
-        raise ValueError(f"halo is {halo!r}; expected 'copy' or 'zero'")
+        raise ValueError(f"halo is {shown(halo)}; expected 'copy' or 'zero'")
     constant = as_number("constant", constant)
     fallback = as_flag("fallback", fallback)
 
