@@ -162,7 +162,9 @@ class CuFunction:
     def _compiled_for(self, args: tuple[Any, ...], target_place: Place | None, what: str) -> Any:
         place = places.default_place if target_place is None else as_place("target_place", target_place)
         if not isinstance(place, DevicePlace):
-            raise ValueError(f"target_place is {shown(place)}, where Python's interpreter runs programs; expected a device")
+            raise ValueError(
+                f"target_place is {shown(place)}, where Python's interpreter runs programs; expected a device"
+            )
         with place.scope():
             return getattr(_compiled.program_of(self), what)(self._bind(args, {}))
 
