@@ -343,8 +343,8 @@ the offset along axis 0 is computed from fields or arguments; expected an intege
   {__file__}:{line}:13
     a = u[k] + u[0, 1]
         ^^^^
-  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
-`range` and tuples. What depends on data is written with @cu as `u[i]`.
+  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from \
+comprehensions over `range` and tuples. What depends on data is written with @cu as `u[i]`.
 
 a field of 1 axes is indexed with 2 offset(s); expected 1
   {__file__}:{line}:20
@@ -362,8 +362,8 @@ the offset along axis 0 is no integer of 32 bits; expected an integer that is kn
   {__file__}:{line + 2}:20
     return a + u[0.5] + b + sum([u[i] for i in range(k)])
                ^^^^^^
-  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from comprehensions over \
-`range` and tuples. What depends on data is written with @cu as `u[i]`.
+  help: Offsets are written as numbers, names of numbers or tuples outside of the function, or come from \
+comprehensions over `range` and tuples. What depends on data is written with @cu as `u[i]`.
 
 the bounds of `range` are not known before the call; expected one to three integers
   {__file__}:{line + 2}:52

@@ -257,7 +257,7 @@ fn elaborated(value: Expr) -> Result<Program, Problems> {
         first_line: 1,
         lines: vec!["def f(u, k):".to_owned(), "    return u[.....]".to_owned()].into(),
     }]);
-    let source = Source { functions: vec![Arc::new(function)], files };
+    let source = Source { functions: vec![Arc::new(function)], files, arguments: Vec::new() };
     let arguments =
         [ArgType::Array { dtype: DType::F64, ndim: 1, weak: false }, ArgType::Scalar { dtype: DType::I64, weak: true }];
     elaborate_stencil(&source, &arguments).map(|found| found.program).inspect(|program| {
