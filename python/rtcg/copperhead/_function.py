@@ -113,7 +113,7 @@ class CuFunction:
                 args = self._bind(args, kwargs)
             if verbose:
                 return self._call_verbosely(args, place)
-            return _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+            return _compiled.call(self, args, place) if isinstance(place, DevicePlace) else _interpret(self, args)
         except Exception as error:
             hide_frames(error)
             raise
