@@ -61,7 +61,7 @@ def _ways(comm, count):
         ways = [
             ("graphs", lambda: PeerCopies(devices), True),
             ("kernels one by one", lambda: PeerCopies(devices), False),
-            ("NCCL", lambda: Nccl.of_devices(devices), False),
+            *([("NCCL", lambda: Nccl.of_devices(devices), False)] if len(set(devices)) == len(devices) else []),
         ]
     return ways if importlib.util.find_spec("rtcg.nccl") else ways[:-1]
 
