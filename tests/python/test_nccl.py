@@ -5,7 +5,6 @@ GPUs each rank needs one; what only the virtual NCCL promises is skipped there.
 """
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -322,12 +321,8 @@ with devices.use(own):
 def test_ranks_that_do_not_come(tmp_path, on_virtual_device):
     if not on_virtual_device:
         pytest.skip("the real NCCL has other limits")
-    first, other = run_ranks(tmp_path, 2, MISSING, RTCG_NCCL_TIMEOUT=1)
-    assert "has waited for 1 s (RTCG_NCCL_TIMEOUT) for rank 1, which did not join" in first
-    # Whom it waited for, the other one is told by the first, whose own time may be over.
-    assert re.search(
-        r"waited for 1 s \(RTCG_NCCL_TIMEOUT\) for (rank 1|other ranks)|rank 0.* has (ended|left)", other
-    ), other
+    for output in run_ranks(tmp_path, 2, MISSING, RTCG_NCCL_TIMEOUT=1):
+        assert "has waited for 1 s (RTCG_NCCL_TIMEOUT) for rank 1, which did not join" in output
     # All hear at once who disagrees.
     for output in run_ranks(tmp_path, 2, DIFFERENT_SIZES, RTCG_NCCL_TIMEOUT=300):
         assert "rank 0 says that there are 2 ranks, rank 1 says 3" in output

@@ -450,7 +450,9 @@ impl Communicator {
                     let awaited = if self.device().is_virtual() { virtual_gpu::awaited(self.0.handle) } else { None };
                     let awaited = awaited.unwrap_or_else(|| "other ranks".into());
                     let text = format!("rank {} has waited for {} s for {awaited}", self.0.rank, limit.as_secs_f64());
-                    NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text)
+                    // A rank that failed while this one asked says more.
+                    let refused = || NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text);
+                    self.check_async_error().err().unwrap_or_else(refused)
                 }
             };
             self.abort_family(&failed);

@@ -147,6 +147,9 @@ impl Clique {
             return Err(self.refuse(Failure::new(ncclResult_t::ncclInvalidArgument, text)));
         }
         let mut state = self.lock();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
         if std::mem::replace(&mut state.joined[rank], true) {
             drop(state);
             let text = format!("two members of the communicator say that they are rank {rank} of {n_ranks}");
@@ -223,10 +226,10 @@ impl Clique {
         let State { sends, recvs, splits, listeners, .. } = &mut *state;
         parts.extend(sends.drain().chain(recvs.drain()).flat_map(|(_, queue)| queue));
         let splits: Vec<_> = splits.iter_mut().filter_map(Option::take).collect();
-        let listeners = std::mem::take(listeners);
+        // Before anyone of this process, which may end when it hears, and leave the others without a word.
+        std::mem::take(listeners).iter().for_each(|listener| listener.failed(&failure));
         self.changed.notify_all();
         drop(state);
-        listeners.iter().for_each(|listener| listener.failed(&failure));
         parts.into_iter().for_each(|(_, part)| part.finish(Err(failure.clone())));
         splits.into_iter().for_each(|(_, reply)| reply(Err(failure.clone())));
     }
@@ -404,6 +407,7 @@ mod tests {
     use crate::call::Kind;
     use crate::elements::Reduction;
     use rtcg_cuda_sys::nccl::ncclDataType_t;
+    use std::sync::Weak;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     struct TestPart {
@@ -532,6 +536,35 @@ mod tests {
         assert!(clique.wait_until_joined(Instant::now()).unwrap());
         assert!(clique.join(1, 2, None).is_err());
         assert!(clique.failure().is_none(), "the communicator is complete without the third");
+    }
+
+    #[test]
+    fn who_joins_too_late_hears_why() {
+        let clique = Clique::new(3);
+        clique.join(0, 3, None).unwrap();
+        clique.fail(Failure::new(ncclResult_t::ncclRemoteError, "rank 0 has waited"));
+        assert_eq!(clique.join(2, 3, None).unwrap_err().text, "rank 0 has waited");
+    }
+
+    /// Says what a rank of this process can know when another process is told.
+    struct TestListener(Weak<Clique>, Sender<bool>);
+
+    impl Listener for TestListener {
+        fn all_joined(&self) {}
+        fn failed(&self, _: &Failure) {
+            let is_known = self.0.upgrade().is_some_and(|clique| clique.state.try_lock().is_ok());
+            let _ = self.1.send(is_known);
+        }
+    }
+
+    #[test]
+    fn other_processes_hear_before_this_one() {
+        let clique = Clique::new(3);
+        let (to, from) = channel();
+        let listener = TestListener(Arc::downgrade(&clique), to);
+        clique.join(1, 3, Some(Box::new(listener))).unwrap();
+        clique.fail(Failure::new(ncclResult_t::ncclRemoteError, "rank 0 has waited"));
+        assert_eq!(from.recv(), Ok(false));
     }
 
     #[test]

@@ -218,10 +218,10 @@ pub(crate) fn join_all(mut joins: Vec<Join>) -> Res<Vec<Communicator>> {
     for join in &joins {
         let Some(link) = &join.link else { continue };
         if !link.wait_until_joined(until)? {
-            // The others hear of it too.
             let failure = too_late(join.rank, &link.awaited(join.rank), timeout);
+            // The others hear of it too, or one of them was first and says more.
             link.fail(failure.clone());
-            return Err(failure);
+            return Err(link.failure().unwrap_or(failure));
         }
     }
     Ok(joins.into_iter().map(Join::into_communicator).collect())

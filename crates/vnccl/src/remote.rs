@@ -177,9 +177,9 @@ pub(crate) fn listen(clique: &Arc<Clique>, id: UniqueId) -> IoResult<()> {
 }
 
 fn accept_ranks(listener: &UnixListener, clique: &Weak<Clique>, id: UniqueId) {
-    while let Some(clique) = clique.upgrade()
-        && matches!(clique.wait_until_joined(Instant::now()), Ok(false))
-    {
+    while let Some(clique) = clique.upgrade() {
+        // Looked at first: who has come by then hears how it ended.
+        let is_open = matches!(clique.wait_until_joined(Instant::now()), Ok(false));
         match listener.accept() {
             Ok((stream, _)) => {
                 let serve = move || {
@@ -187,10 +187,11 @@ fn accept_ranks(listener: &UnixListener, clique: &Weak<Clique>, id: UniqueId) {
                 };
                 let _ = std::thread::Builder::new().name("rtcg-nccl".into()).spawn(serve);
             }
-            Err(_) => {
+            Err(_) if is_open => {
                 drop(clique);
                 std::thread::sleep(ACCEPT_INTERVAL);
             }
+            Err(_) => break,
         }
     }
     #[cfg(not(target_os = "linux"))]
