@@ -15,7 +15,7 @@ import pytest
 from rtcg.copperhead import UntranslatableError, places, ragged, to_numpy
 from tests.python.depth import at_depth
 
-SEEDS = range(at_depth(24, 700))
+SEEDS = range(at_depth(24, 1_500))
 #: Elements of a sequence of one constant, read beyond its end in a kernel: no value needs the index.
 UNCHECKED = (210, 331)
 MAX_SIZE = 64
