@@ -2871,8 +2871,8 @@ class TuningRecords:
         """Lines that could not be read, and why."""
     def look_up(
         self, device: TuningDevice, problem: dict[str, Any], accept: Any
-    ) -> tuple[dict[str, Any], float, str, str] | None:
-        """`(configuration, score, explanation, closeness)` of the result to use, or None."""
+    ) -> tuple[dict[str, Any], float, str, str, bool] | None:
+        """`(configuration, score, explanation, closeness, is_chosen)` of the result to use, or None."""
     def incumbents(
         self, device: TuningDevice, problem: dict[str, Any], count: int, accept: Any
     ) -> list[dict[str, Any]]:

@@ -195,6 +195,40 @@ def test_a_column_or_a_function_is_the_objective(context):
     assert lacking.best is None and "no observer gave a number" in str(lacking)
 
 
+def test_what_was_not_confirmed_is_never_used(context, monkeypatch):
+    from rtcg.tune._runner import KernelRunner
+
+    space = tune.Space(bx=[64, 128])
+    kernel = tune.Kernel(SCALE.replace("items", "1"), "scale", space, block="bx", grid="4", problem=("n",))
+    x = xp.ones(1000, np.float32)
+    windows: list[int] = []
+    in_turn = [10e-6, 10e-6, 100e-6, 10e-6, 100e-6]
+
+    def time(runner, launches):
+        if runner._candidate.block[0] == 64:
+            return 12e-6
+        # Fast while it is measured alone; later fast in three of five rounds, which may be by chance.
+        windows.append(launches)
+        return in_turn[len(windows) // 2 % 5] if len(windows) > 16 else 10e-6
+
+    def search():
+        windows.clear()
+        return kernel.tune(xp.zeros_like(x), x, n=1000, progress=False, isolate=False)
+
+    monkeypatch.setattr(KernelRunner, "repeat", time)
+    report = search()
+    assert report.unconfirmed is not None and report.unconfirmed[0] == {"bx": 128} and report.best == {"bx": 64}
+    assert "what was used before stays" in str(report)
+    assert min(tune.store().results("scale"), key=lambda row: row["score"])["config"] == {"bx": 128}
+    assert "bx=64" in kernel.explain(x, x, n=1000)
+    # So does what an earlier search chose.
+    in_turn[:] = 5 * [10e-6]
+    assert search().best == {"bx": 128}
+    in_turn[:] = [10e-6, 10e-6, 100e-6, 10e-6, 100e-6]
+    assert search().unconfirmed is not None
+    assert "bx=128" in kernel.explain(x, x, n=1000)
+
+
 def test_results_for_other_objectives_are_no_results_for_time(context, tmp_path):
     kernel, x = scale_kernel(), xp.ones(1000, np.float32)
     largest = tune_scale(objective="items", maximize=True)

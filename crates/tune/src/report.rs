@@ -76,7 +76,7 @@ pub struct Report {
     /// The speedup of the best over the default, from the rounds of the finalists.
     pub speedup: Option<Interval>,
     /// A candidate whose median was far below the default's without being significantly faster: its index and the ratio
-    /// of the medians. The default is then kept, and nothing is stored.
+    /// of the medians. The default is then the best.
     pub unconfirmed: Option<(usize, f64)>,
     /// The candidates of the last rounds.
     pub finalists: Vec<Finalist>,
@@ -256,7 +256,7 @@ impl fmt::Display for Report {
                 f,
                 "  not confirmed: {config} was {ratio:.2} times as fast as the default in the median of {rounds} "
             )?;
-            writeln!(f, "rounds, which differed too much; the default stays, and nothing is stored")?;
+            writeln!(f, "rounds, which differed too much; what was used before stays")?;
         }
         for (kind, count) in self.failures() {
             let is_kind = |trial: &&TrialReport| matches!(&trial.outcome, Outcome::Failed(found) if found.kind == kind);

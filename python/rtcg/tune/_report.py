@@ -33,7 +33,8 @@ class Report:
         The speedup over the default and the ends of its 95 % confidence interval, from interleaved rounds.
     unconfirmed : tuple or None
         A configuration that was faster than the default by more than 5 % in the median of the rounds, but not
-        significantly, and the ratio of the medians. The default is kept then, and the result is not stored.
+        significantly, and the ratio of the medians. `best` is the default then; calls use what an earlier search
+        chose, or else the default.
     trials : list of dict
         All trials, in order: ``config``, ``score`` or ``failure``, ``samples``, ``registers``, ``occupancy``, seconds
         of compiling and measuring, ``window`` (``"launches"``, ``"graph"`` or ``"cold"``: how it was timed),

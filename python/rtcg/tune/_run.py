@@ -109,12 +109,12 @@ def run_search(
     limit: tuple[float, str] | None = None, until: str | float | None = None,
     lower_bound: Callable[[dict[str, Any]], float] | None = None, default: dict[str, Any] | None = None,
     incumbents: Iterable[dict[str, Any]] = (), observers: Sequence[_Observer] = (), progress: bool | None = None,
-    stored: Any = None, tick_seconds: float = 1e-6, is_noisy: bool = True, objective: _Objective = "time",
+    stored: StoredProblem | None = None, tick_seconds: float = 1e-6, is_noisy: bool = True, objective: _Objective = "time",
     maximize: bool = False, bytes: float | None = None, flops: float | None = None,
 ) -> Report:  # fmt: skip
     """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; returns the :class:`Report`.
 
-    `stored`, if given, has ``append(trial, is_chosen)`` and receives every trial immediately.
+    `stored`, if given, is a :class:`StoredProblem` and receives every trial immediately.
     """
     measured, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
     if parse_fraction(until) is not None and not measured.is_time:
@@ -168,8 +168,10 @@ def run_search(
     if interrupt is not None and report.best is None:
         # Where the search was interrupted is of no interest.
         raise interrupt.with_traceback(None) from None
-    if stored is not None and report.best_trial is not None and interrupt is None and report.unconfirmed is None:
-        stored.append(report.best_trial, True)
+    # Without a choice, calls would use the fastest trial, which was not confirmed; the best is then the default.
+    if stored is not None and report.best_trial is not None and interrupt is None:
+        if report.unconfirmed is None or not stored.has_choice(space):
+            stored.append(report.best_trial, True)
     if stored is not None:
         stored.close()
     return report
@@ -367,8 +369,13 @@ class StoredProblem:
         found = self.look_up(space)
         return found is not None and found[3] == "Exact"
 
-    def look_up(self, space: Space) -> tuple[dict[str, Any], float, str, str] | None:
-        """``(configuration, score, explanation, closeness)`` or None."""
+    def has_choice(self, space: Space) -> bool:
+        """Whether a search has chosen a result for exactly this device and problem."""
+        found = self.look_up(space)
+        return found is not None and found[3] == "Exact" and found[4]
+
+    def look_up(self, space: Space) -> tuple[dict[str, Any], float, str, str, bool] | None:
+        """``(configuration, score, explanation, closeness, whether a search chose it)`` or None."""
         return self.store._known(self.kernel).look_up(self.device, self.problem, acceptor(space))
 
 

@@ -236,7 +236,7 @@ fn record_from_trial(
 }
 
 /// Configuration, score, explanation, closeness.
-type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String);
+type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String, bool);
 
 /// The expectation that results give.
 #[pyclass(name = "TuningPromise", module = "rtcg._native", frozen)]
@@ -283,8 +283,8 @@ impl PyRecords {
         let accept = |config: &Config| accepts(accept, config);
         let found = self.0.look_up(&device.0, &problem_from_dict(problem)?, &accept);
         let Some(found) = found else { return Ok(None) };
-        let Found { config, score, closeness, .. } = &found;
-        Ok(Some((config_to_dict(py, config)?, *score, found.to_string(), format!("{closeness:?}"))))
+        let Found { config, score, closeness, is_chosen, .. } = &found;
+        Ok(Some((config_to_dict(py, config)?, *score, found.to_string(), format!("{closeness:?}"), *is_chosen)))
     }
 
     /// The configurations to try first.

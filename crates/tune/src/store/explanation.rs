@@ -46,6 +46,8 @@ pub struct Found {
     pub problem: Problem,
     /// Its score in seconds.
     pub score: f64,
+    /// Whether a search chose it; otherwise it was the fastest of those that were measured.
+    pub is_chosen: bool,
 }
 
 impl fmt::Display for Found {

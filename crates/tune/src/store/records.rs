@@ -289,6 +289,7 @@ fn found(rank: &Rank, record: &Record, device: &DeviceKey) -> Found {
         device: record.device.clone(),
         problem: record.problem.clone(),
         score: rank.score,
+        is_chosen: record.is_chosen,
     }
 }
 
