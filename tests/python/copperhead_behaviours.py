@@ -918,6 +918,40 @@ expect_error("reduce: argmax of nothing", greatest, (INTS[:0],), ValueError, "em
 expect("reduce: mean and variance", mean_and_variance, (of("float64", 1, 2, 3, 6),), (3.0, 3.5), rtol=1e-14)
 expect("reduce: inner product", inner_product, (INTS, INTS), np.int32(91))
 
+
+@cu
+def zero_of_either_sign(x):
+    return map(lambda e: 0.0 if e > 0 else -0.0, x)
+
+
+@cu
+def sum_from(x, first):
+    return reduce(op_add, x, first)
+
+
+@cu
+def sum_from_minus_zero(x):
+    return reduce(op_add, x, -0.0)
+
+
+@cu
+def row_sums_from_minus_zero(x):
+    return map(lambda row: reduce(op_add, row, -0.0), x)
+
+
+@cu
+def sums_from_both_zeros(x):
+    return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), zip(x, x), (-0.0, 0.0))
+
+
+MINUS = np.full(40, -0.0)
+expect("zeros: a conditional", zero_of_either_sign, [np.array([1.0, -1.0])], np.array([0.0, -0.0]))
+expect("zeros: a sum from -0", sum_from_minus_zero, [MINUS], -0.0)
+expect("zeros: a sum from an argument of -0", sum_from, [MINUS, -0.0], -0.0)
+expect("zeros: a sum from an argument of 0", sum_from, [MINUS, 0.0], 0.0)
+expect("zeros: sums of rows", row_sums_from_minus_zero, [MINUS.reshape(4, 10)], MINUS[:4])
+expect("zeros: sums from both", sums_from_both_zeros, [MINUS], (np.float64(-0.0), np.float64(0)))
+
 # -- tail recursion ---------------------------------------------------------------------------
 
 

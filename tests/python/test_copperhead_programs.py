@@ -38,8 +38,16 @@ def assert_equal(found, expected, rtol, typed):
         assert not typed or found.dtype == expected.dtype
         if expected.dtype.names is None:
             np.testing.assert_allclose(found, expected, rtol=rtol, strict=typed)
+            assert signs_of_zeros(found) == signs_of_zeros(expected)
         else:
             np.testing.assert_array_equal(found, expected)
+
+
+def signs_of_zeros(values):
+    """Which zeros are negative; of complex numbers those of both parts."""
+    values = np.ravel(values)
+    parts = [values.real, values.imag] if values.dtype.kind == "c" else [values] if values.dtype.kind == "f" else []
+    return [np.signbit(part[part == 0]).tolist() for part in parts]
 
 
 def test_each_behaviour_has_a_name_of_its_own():

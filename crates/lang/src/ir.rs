@@ -26,8 +26,9 @@ pub struct VarType {
     pub ndim: usize,
 }
 
-/// A number in a program.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A number in a program. Numbers are equal if nothing tells them apart: zeros of different signs are not, and NaN is
+/// equal to itself.
+#[derive(Debug, Clone, Copy)]
 pub enum Number {
     /// A truth value.
     Bool(bool),
@@ -38,6 +39,22 @@ pub enum Number {
     /// A complex number.
     Complex(f64, f64),
 }
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        match (*self, *other) {
+            (Number::Bool(a), Number::Bool(b)) => a == b,
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            (Number::Complex(re, im), Number::Complex(other_re, other_im)) => {
+                re.to_bits() == other_re.to_bits() && im.to_bits() == other_im.to_bits()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Number {}
 
 /// An operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -344,6 +361,20 @@ impl Exp {
             | Exp::Scatter { space, .. } => space,
             _ => &[],
         }
+    }
+
+    /// Whether it runs over a sequence, as a kernel does.
+    pub fn is_kernel(&self) -> bool {
+        matches!(
+            self,
+            Exp::Gen { .. }
+                | Exp::Reduce { .. }
+                | Exp::Scan { .. }
+                | Exp::Filter { .. }
+                | Exp::Rows { .. }
+                | Exp::Scatter { .. }
+                | Exp::Sort { .. }
+        )
     }
 
     /// Calls `see` with each operand of the expression itself, not with those in its blocks.

@@ -29,6 +29,20 @@ pub struct Problem {
     pub related: Vec<(Span, String)>,
 }
 
+impl Problem {
+    /// One without advice and other places.
+    pub fn new(kind: ProblemKind, span: Span, message: impl Into<String>) -> Self {
+        Self { kind, span, message: message.into(), advice: String::new(), related: Vec::new() }
+    }
+
+    /// That an element makes a sequence.
+    pub(crate) fn sequence_of_element(span: Span) -> Self {
+        let text = "this makes a sequence for each element, which kernels cannot compute yet";
+        let advice = "compute it for all elements at once, outside of the map".to_owned();
+        Self { advice, ..Self::new(ProblemKind::Language, span, text) }
+    }
+}
+
 /// The most problems that one report has.
 const MAX_PROBLEMS: usize = 20;
 

@@ -1,6 +1,7 @@
 //! Copies blocks with new variables, and replaces variables.
 
 use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
+use rtcg_hal::DType;
 use std::collections::HashMap;
 
 /// What variables stand for in a copy.
@@ -22,6 +23,20 @@ pub(crate) fn copy_stmt(program: &mut Program, stmt: &Stmt, renaming: &mut Renam
     }
     let outs = stmt.outs.iter().map(|out| renew(program, *out, renaming)).collect();
     Stmt { outs, exp, span: stmt.span }
+}
+
+/// A copy of axes with new indices, which are added to the renaming.
+pub(crate) fn copy_space<'s>(
+    program: &mut Program,
+    space: impl IntoIterator<Item = &'s Axis>,
+    renaming: &mut Renaming,
+) -> Vec<Axis> {
+    let copied = |axis: &Axis| {
+        let index = program.new_var(DType::I64, 0);
+        renaming.insert(axis.index, index.into());
+        Axis { index, length: axis.length }
+    };
+    space.into_iter().map(copied).collect()
 }
 
 fn renew(program: &mut Program, var: Var, renaming: &mut Renaming) -> Var {
@@ -46,6 +61,11 @@ pub(crate) fn replace_in_block(block: &mut Block, renaming: &Renaming) {
     for stmt in &mut block.stmts {
         replace_in_exp(&mut stmt.exp, renaming);
     }
+    replace_results(block, renaming);
+}
+
+/// Replaces variables in the results of a block alone.
+pub(crate) fn replace_results(block: &mut Block, renaming: &Renaming) {
     block.results.iter_mut().for_each(|atom| *atom = renamed(*atom, renaming));
 }
 

@@ -1,6 +1,7 @@
 //! What blocks need: dead statements, and what statements do.
 
-use crate::ir::{Atom, Block, Bounds, Exp, Lambda, Program, Var};
+use crate::ir::{Atom, Block, Bounds, Exp, Lambda, Number, Program, Stmt, Var};
+use crate::rewrite::{Renaming, replace_in_exp, replace_results};
 use rtcg_codegen::array::Op;
 use std::collections::HashSet;
 
@@ -41,9 +42,9 @@ pub fn simplify_branches(program: &mut Program) {
 
 fn simplify_in(program: &mut Program, block: &mut Block) {
     let stmts = std::mem::take(&mut block.stmts);
-    let mut known = crate::rewrite::Renaming::new();
+    let mut known = Renaming::new();
     for mut stmt in stmts {
-        crate::rewrite::replace_in_exp(&mut stmt.exp, &known);
+        replace_in_exp(&mut stmt.exp, &known);
         stmt.exp.blocks_mut().into_iter().for_each(|inner| simplify_in(program, inner));
         let Exp::If { cond, then, other } = &stmt.exp else {
             block.stmts.push(stmt);
@@ -58,7 +59,7 @@ fn simplify_in(program: &mut Program, block: &mut Block) {
         }
         for (out, (a, b)) in stmt.outs.iter().zip(then.results.iter().zip(&other.results)) {
             let truth = |atom: &Atom| match atom {
-                Atom::Const(crate::ir::Number::Bool(value), _) => Some(*value),
+                Atom::Const(Number::Bool(value), _) => Some(*value),
                 _ => None,
             };
             match (truth(a), truth(b)) {
@@ -71,14 +72,12 @@ fn simplify_in(program: &mut Program, block: &mut Block) {
                 _ => {
                     let compute = program.var_type(*out).dtype;
                     let exp = Exp::Prim { op: Op::Where, compute, args: vec![*cond, *a, *b] };
-                    block.stmts.push(crate::ir::Stmt { outs: vec![*out], exp, span: stmt.span });
+                    block.stmts.push(Stmt { outs: vec![*out], exp, span: stmt.span });
                 }
             }
         }
     }
-    let mut results = Block { stmts: Vec::new(), results: std::mem::take(&mut block.results) };
-    crate::rewrite::replace_in_block(&mut results, &known);
-    block.results = results.results;
+    replace_results(block, &known);
 }
 
 /// Removes statements that nothing needs, everywhere, but checks that the host makes.
@@ -141,17 +140,9 @@ pub(crate) fn remove_dead(block: &mut Block) {
 pub(crate) fn needs_work_on_arrays(block: &Block) -> bool {
     let live = needed(block, is_same);
     block.stmts.iter().filter(|stmt| stmt.outs.iter().any(|out| live.contains(out))).any(|stmt| {
-        matches!(
-            stmt.exp,
-            Exp::Gen { .. }
-                | Exp::Reduce { .. }
-                | Exp::Scan { .. }
-                | Exp::Filter { .. }
-                | Exp::Rows { .. }
-                | Exp::Scatter { .. }
-                | Exp::Sort { .. }
-                | Exp::Loop { .. }
-        ) || stmt.exp.blocks().into_iter().any(needs_work_on_arrays)
+        stmt.exp.is_kernel()
+            || matches!(stmt.exp, Exp::Loop { .. })
+            || stmt.exp.blocks().into_iter().any(needs_work_on_arrays)
     })
 }
 

@@ -109,8 +109,8 @@ def run_search(
     limit: tuple[float, str] | None = None, until: str | float | None = None,
     lower_bound: Callable[[dict[str, Any]], float] | None = None, default: dict[str, Any] | None = None,
     incumbents: Iterable[dict[str, Any]] = (), observers: Sequence[_Observer] = (), progress: bool | None = None,
-    stored: StoredProblem | None = None, tick_seconds: float = 1e-6, is_noisy: bool = True, objective: _Objective = "time",
-    maximize: bool = False, bytes: float | None = None, flops: float | None = None,
+    stored: StoredProblem | None = None, tick_seconds: float = 1e-6, is_noisy: bool = True,
+    objective: _Objective = "time", maximize: bool = False, bytes: float | None = None, flops: float | None = None,
 ) -> Report:  # fmt: skip
     """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; returns the :class:`Report`.
 

@@ -1,9 +1,9 @@
 //! Kernels of statements.
 
-use super::numbers::{c_name, c_type};
+use super::numbers::{c_name, c_type, literal};
 use super::writer::{Writer, Written};
 use super::{Emitted, Facts, Kernel, OrderedReduction};
-use crate::ir::{Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
+use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use rtcg_codegen::array::Op;
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
@@ -25,7 +25,7 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
     match &stmt.exp {
         Exp::Gen { space, body } => elementwise(writer, space, body, &dtypes),
         Exp::Reduce { space, body, op, init, commutative } if space.len() == 1 => {
-            let neutral = neutral_of(op, &dtypes);
+            let neutral = neutral_of(op, &dtypes, init);
             let begins_anyhow = init.is_empty() || begins_neutral(op, &dtypes, init);
             let first = if begins_anyhow { None } else { Some(init.as_slice()) };
             let elements = Elements { space: space[0], body, op, first };
@@ -45,13 +45,7 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
         Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
         Exp::Rows { space, offsets, body } => rows(writer, space[0], *offsets, body, &dtypes),
         Exp::Scatter { space, body, .. } => scatter(writer, &space[0], body, &dtypes),
-        _ => Err(Box::new(Problem {
-            kind: ProblemKind::Language,
-            span: stmt.span,
-            message: "this cannot be a kernel yet".into(),
-            advice: String::new(),
-            related: Vec::new(),
-        })),
+        _ => Err(Box::new(Problem::new(ProblemKind::Language, stmt.span, "this cannot be a kernel yet"))),
     }
 }
 
@@ -200,7 +194,9 @@ fn has_reduction(block: &Block) -> bool {
 pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
     let Exp::Reduce { space, body, op, init, commutative: true } = &stmt.exp else { return Ok(None) };
     let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
-    let Some(neutral) = neutral_of(op, &dtypes).filter(|_| begins_neutral(op, &dtypes, init)) else { return Ok(None) };
+    let Some(neutral) = neutral_of(op, &dtypes, init).filter(|_| begins_neutral(op, &dtypes, init)) else {
+        return Ok(None);
+    };
     let mut writer = Writer::new(program, facts);
     writer.is_function = true;
     writer.walked = Some(space.iter().map(|axis| axis.index).collect());
@@ -242,39 +238,32 @@ pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> 
 }
 
 /// Whether a reduction begins with the neutral element of its operation.
-fn begins_neutral(op: &Lambda, dtypes: &[DType], init: &[crate::ir::Atom]) -> bool {
-    !init.is_empty()
-        && crate::simplify::is_commutative(op)
-        && op.body.results.iter().zip(dtypes).zip(init).all(|((result, dtype), first)| {
-            let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var());
-            let Some(Exp::Prim { op, .. }) = stmt.map(|stmt| &stmt.exp) else { return false };
-            matches!(first, crate::ir::Atom::Const(number, _) if neutral_number(*op, *dtype) == Some(*number))
-        })
+fn begins_neutral(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> bool {
+    let is_first = |(number, first): (&Number, &Atom)| matches!(first, Atom::Const(first, _) if first == number);
+    !init.is_empty() && neutral_numbers(op, dtypes, init).is_some_and(|parts| parts.iter().zip(init).all(is_first))
 }
 
-/// The neutral element of a function that combines each part by an operation that has one.
-fn neutral_of(op: &Lambda, dtypes: &[DType]) -> Option<String> {
+/// The neutral element of a function, as C.
+fn neutral_of(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> Option<String> {
+    let parts = neutral_numbers(op, dtypes, init)?;
+    let parts = parts.iter().zip(dtypes).map(|(number, dtype)| literal(*number, *dtype));
+    Some(value_of(&parts.collect::<Vec<_>>()))
+}
+
+/// The neutral elements of a function that combines each part by a commutative operation that has one.
+fn neutral_numbers(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> Option<Vec<Number>> {
     if !crate::simplify::is_commutative(op) {
         return None;
     }
-    let parts: Option<Vec<String>> = op
-        .body
-        .results
-        .iter()
-        .zip(dtypes)
-        .map(|(result, dtype)| {
-            let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var())?;
-            let Exp::Prim { op, .. } = &stmt.exp else { return None };
-            neutral_number(*op, *dtype).map(|number| super::numbers::literal(number, *dtype))
-        })
-        .collect();
-    parts.map(|parts| value_of(&parts))
+    let part = |(at, (result, dtype)): (usize, (&Atom, &DType))| {
+        let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var())?;
+        let Exp::Prim { op, .. } = &stmt.exp else { return None };
+        neutral_number(*op, *dtype, init.get(at))
+    };
+    op.body.results.iter().zip(dtypes).enumerate().map(part).collect()
 }
 
-fn neutral_number(op: Op, dtype: DType) -> Option<Number> {
-    let integer = |value: i128| {
-        if dtype == DType::Bool { Number::Bool(value != 0) } else { Number::Int(value) }
-    };
+fn neutral_number(op: Op, dtype: DType, first: Option<&Atom>) -> Option<Number> {
     let number = |value: i128| match dtype {
         DType::Bool => Number::Bool(value != 0),
         dtype if dtype.is_integral() => Number::Int(value),
@@ -286,12 +275,17 @@ fn neutral_number(op: Op, dtype: DType) -> Option<Number> {
     let (low, high) =
         if is_unsigned { (0, (1_i128 << bits) - 1) } else { (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1) };
     Some(match op {
-        // The sum of no floats is -0.0, so that a sum of -0.0 stays one; here the first value is added anyway.
+        // -0.0 changes no number, and 0.0 no sum that begins with 0.0.
+        Op::Add if !dtype.is_integral() => match first {
+            Some(Atom::Const(first @ Number::Float(0.0), _)) => *first,
+            Some(Atom::Const(first @ Number::Complex(0.0, 0.0), _)) => *first,
+            _ if dtype.is_complex() => Number::Complex(-0.0, -0.0),
+            _ => Number::Float(-0.0),
+        },
         Op::Add | Op::BitOr | Op::BitXor | Op::LogicalOr | Op::LogicalXor => number(0),
-        Op::Multiply => number(1),
-        Op::LogicalAnd => number(1),
+        Op::Multiply | Op::LogicalAnd => number(1),
         Op::BitAnd if dtype == DType::Bool => Number::Bool(true),
-        Op::BitAnd => integer(if is_unsigned { high } else { -1 }),
+        Op::BitAnd => Number::Int(if is_unsigned { high } else { -1 }),
         Op::Maximum | Op::Fmax if dtype.is_integer() => Number::Int(low),
         Op::Minimum | Op::Fmin if dtype.is_integer() => Number::Int(high),
         Op::Maximum if dtype == DType::Bool => Number::Bool(false),
@@ -308,7 +302,7 @@ struct Elements<'e> {
     body: &'e Block,
     op: &'e Lambda,
     /// What the first element is combined with.
-    first: Option<&'e [crate::ir::Atom]>,
+    first: Option<&'e [Atom]>,
 }
 
 impl<'e> Elements<'e> {
@@ -501,7 +495,7 @@ fn row_reduction<'a>(
     space: &[Axis],
     body: &'a Block,
     op: &'a Lambda,
-    init: &[crate::ir::Atom],
+    init: &[Atom],
     outs: &[Var],
 ) -> Written<Emitted> {
     let Some((last, rows)) = space.split_last() else { return elementwise(writer, space, body, &[]) };
@@ -568,23 +562,15 @@ pub fn emit_merge_step(
     let dtypes: Vec<DType> = arrays.iter().map(|array| program.var_type(*array).dtype).collect();
     let n = arrays.len();
     let mut order = String::new();
-    let (first, second): (Vec<String>, Vec<String>) = (0..n).map(|at| (format!("a.f{at}"), format!("b.f{at}"))).unzip();
-    let value = writer.combine(&mut order, less, &first, &second)?;
+    let value = writer.combine(&mut order, less, &fields_of("a", n), &fields_of("b", n))?;
     let parameters = writer.parameters(false);
     let (parameters, call) = (parameters.declared, parameters.passed);
-    let mut structure = format!("struct {VALUE} {{ ");
-    for (at, dtype) in dtypes.iter().enumerate() {
-        let _ = write!(structure, "{} f{at}; ", c_name(*dtype));
-    }
-    structure.push_str("};\n");
     let functions = format!(
-        "{structure}__device__ __forceinline__ bool rtcg_less(const {VALUE} a, const {VALUE} b{parameters})\n{{\n{order}  return {};\n}}\n",
+        "{}__device__ __forceinline__ bool rtcg_less(const {VALUE} a, const {VALUE} b{parameters})\n{{\n{order}  return {};\n}}\n",
+        value_struct(&dtypes),
         value[0]
     );
-    let load = |place: &str| {
-        let parts: Vec<String> = (0..n).map(|at| format!("a{at}[{place}]")).collect();
-        format!("{VALUE}{{{}}}", parts.join(", "))
-    };
+    let load = |place: &str| value_of(&(0..n).map(|at| format!("a{at}[{place}]")).collect::<Vec<_>>());
     let mut text = format!(
         "const long long run = (long long)i / rtcg_width, start = (run ^ 1) * rtcg_width;\n\
          const bool is_first = (run & 1) == 0;\n\
@@ -602,8 +588,8 @@ pub fn emit_merge_step(
         load("i"),
         load("middle"),
     );
-    for at in 0..n {
-        let _ = writeln!(text, "{}[place] = own.f{at};", output_name(at));
+    for (at, part) in fields_of("own", n).iter().enumerate() {
+        let _ = writeln!(text, "{}[place] = {part};", output_name(at));
     }
     let mut arguments = outputs(&dtypes);
     arguments.extend(

@@ -90,6 +90,7 @@ impl OrderedReduction {
         let element = if is_second_stage { "rtcg_in[i]" } else { &self.element };
         ORDERED_SOURCE
             .replace("PREAMBLE", &self.preamble)
+            .replace("FROM_LATER", &lane_source("rtcg_from_later", "__shfl_down_sync"))
             .replace("PARAMETERS", &parameters)
             .replace("ELEMENT", element)
             .replace("COMBINE", &self.combine)
@@ -97,19 +98,27 @@ impl OrderedReduction {
     }
 }
 
-const ORDERED_SOURCE: &str = "\
-PREAMBLE
-template <class T> __device__ __forceinline__ T rtcg_from_later(const T value, int distance)
+/// A device function that gives a value of any type as another lane of the warp has it.
+fn lane_source(name: &str, shuffle: &str) -> String {
+    LANE_SOURCE.replace("NAME", name).replace("SHUFFLE", shuffle)
+}
+
+const LANE_SOURCE: &str = "\
+template <class T> __device__ __forceinline__ T NAME(const T value, int distance)
 {
   constexpr int n = (sizeof(T) + 3) / 4;
   union words { unsigned word[n]; T value; __device__ words() {} } all;
   all.word[n - 1] = 0;
   all.value = value;
   #pragma unroll
-  for (int k = 0; k < n; ++k) all.word[k] = __shfl_down_sync(0xffffffffu, all.word[k], distance);
+  for (int k = 0; k < n; ++k) all.word[k] = SHUFFLE(0xffffffffu, all.word[k], distance);
   return all.value;
 }
-extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
+";
+
+const ORDERED_SOURCE: &str = "\
+PREAMBLE
+FROM_LATERextern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
 {
   const unsigned lane = threadIdx.x % 32;
   const unsigned long long warp = ((unsigned long long)blockIdx.x * THREADS + threadIdx.x) / 32;

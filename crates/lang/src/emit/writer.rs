@@ -4,6 +4,7 @@ use super::numbers::{Functions, c_name, c_type, literal};
 use super::{Facts, Input};
 use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
+use crate::span::Span;
 use rtcg_codegen::array::scalar_helpers;
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::snippet::mentions_name;
@@ -76,7 +77,7 @@ impl<'a> Writer<'a> {
             text.push_str(CLAMP_SOURCE);
         }
         if self.lanes > 0 {
-            text.push_str(EXCHANGE_SOURCE);
+            text.push_str(&super::lane_source("rtcg_exchanged", "__shfl_xor_sync"));
         }
         if self.uses_segment {
             text.push_str(SEGMENT_SOURCE);
@@ -312,13 +313,8 @@ impl<'a> Writer<'a> {
     /// maps.
     pub(super) fn store_local(&mut self, out: &mut String, array: Var, target: &str, base: &str) -> Written {
         let Some((which, stmt)) = self.locals.get(&array).copied() else {
-            return Err(Box::new(Problem {
-                kind: ProblemKind::Language,
-                span: crate::span::Span::default(),
-                message: "a map gives a sequence that kernels cannot store yet".into(),
-                advice: String::new(),
-                related: Vec::new(),
-            }));
+            let text = "a map gives a sequence that kernels cannot store yet";
+            return Err(Box::new(Problem::new(ProblemKind::Language, Span::default(), text)));
         };
         match &stmt.exp {
             Exp::Gen { space, body } => self.for_each_index(out, space[0], |this, out| {
@@ -655,13 +651,7 @@ pub(crate) fn input_name(input: &Input) -> String {
 }
 
 fn unsupported(stmt: &Stmt) -> Box<Problem> {
-    Box::new(Problem {
-        kind: ProblemKind::Language,
-        span: stmt.span,
-        message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
-        advice: "compute it for all elements at once, outside of the map".into(),
-        related: Vec::new(),
-    })
+    Box::new(Problem::sequence_of_element(stmt.span))
 }
 
 const CLAMP_SOURCE: &str = "\
@@ -670,19 +660,6 @@ __device__ __forceinline__ long long rtcg_clamp(long long index, long long lengt
   if ((unsigned long long)index < (unsigned long long)length) return index;
   *flag = 1u;
   return index < 0 || length == 0 ? 0 : length - 1;
-}
-";
-
-const EXCHANGE_SOURCE: &str = "\
-template <class T> __device__ __forceinline__ T rtcg_exchanged(const T value, int distance)
-{
-  constexpr int n = (sizeof(T) + 3) / 4;
-  union words { unsigned word[n]; T value; __device__ words() {} } all;
-  all.word[n - 1] = 0;
-  all.value = value;
-  #pragma unroll
-  for (int k = 0; k < n; ++k) all.word[k] = __shfl_xor_sync(0xffffffffu, all.word[k], distance);
-  return all.value;
 }
 ";
 

@@ -5,9 +5,8 @@
 
 use super::forward_views::read;
 use crate::ir::{Axis, Block, Exp, Program, Stmt, Var};
-use crate::rewrite::{Renaming, copy_block, replace_in_block};
+use crate::rewrite::{Renaming, copy_block, copy_space, replace_in_block};
 use crate::simplify::{all_operands, remove_dead};
-use rtcg_hal::DType;
 use std::collections::HashSet;
 
 /// The statement as others, the last of which has its outputs; `None` if it has no reduction to take out.
@@ -36,15 +35,7 @@ pub fn distribute(program: &mut Program, stmt: &Stmt) -> Option<Vec<Stmt>> {
             return None;
         }
         let mut renaming = Renaming::new();
-        let all: Vec<Axis> = space
-            .iter()
-            .chain(&axes)
-            .map(|axis| {
-                let index = program.new_var(DType::I64, 0);
-                renaming.insert(axis.index, index.into());
-                Axis { index, length: axis.length }
-            })
-            .collect();
+        let all = copy_space(program, space.iter().chain(&axes), &mut renaming);
         let taken = copy_block(program, &taken, &mut renaming);
         let arrays: Vec<Var> = inner
             .outs

@@ -5,7 +5,7 @@
 use super::forward_views::read;
 use crate::ir::{Atom, Axis, Block, Exp, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind, Problems};
-use crate::rewrite::{Renaming, copy_block};
+use crate::rewrite::{Renaming, copy_block, copy_space};
 use crate::span::Span;
 use rtcg_hal::DType;
 
@@ -56,14 +56,7 @@ fn split(program: &mut Program, block: &mut Block, stmt: &Stmt, problems: &mut P
 /// A copy of a body with some of its values.
 fn copy(program: &mut Program, space: &[Axis], body: &Block, values: &[usize]) -> (Vec<Axis>, Block) {
     let mut renaming = Renaming::new();
-    let space: Vec<Axis> = space
-        .iter()
-        .map(|axis| {
-            let index = program.new_var(DType::I64, 0);
-            renaming.insert(axis.index, index.into());
-            Axis { index, length: axis.length }
-        })
-        .collect();
+    let space = copy_space(program, space, &mut renaming);
     let mut body = copy_block(program, body, &mut renaming);
     body.results = values.iter().map(|at| body.results[*at]).collect();
     crate::simplify::remove_dead(&mut body);
@@ -98,13 +91,9 @@ fn flatten(
             .collect();
         let varies = |length: &Atom| length.as_var().is_some_and(|var| own.contains(&var));
         if inner.exp.space().iter().any(|axis| varies(&axis.length)) {
-            problems.add(Problem {
-                kind: ProblemKind::Language,
-                span: inner.span,
-                message: "this makes a sequence for each element, of a length that depends on the element".into(),
-                advice: String::new(),
-                related: vec![(span, "the map".into())],
-            });
+            let text = "this makes a sequence for each element, of a length that depends on the element";
+            let problem = Problem::new(ProblemKind::Language, inner.span, text);
+            problems.add(Problem { related: vec![(span, "the map".into())], ..problem });
             return;
         }
         match inner.exp {
@@ -138,13 +127,8 @@ fn flatten(
                 break;
             }
             _ => {
-                problems.add(Problem {
-                    kind: ProblemKind::Language,
-                    span: inner.span,
-                    message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
-                    advice: "compute it for all elements at once, outside of the map".into(),
-                    related: vec![(span, "the map".into())],
-                });
+                let problem = Problem::sequence_of_element(inner.span);
+                problems.add(Problem { related: vec![(span, "the map".into())], ..problem });
                 return;
             }
         }

@@ -3,7 +3,7 @@
 //! Rows and slices that are used as arrays stay.
 
 use crate::ir::{Atom, Block, Bounds, Exp, Program, Stmt, Var};
-use crate::rewrite::{Renaming, replace_in_block};
+use crate::rewrite::{Renaming, replace_results};
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
 use std::collections::HashMap;
@@ -80,10 +80,7 @@ fn in_block(program: &mut Program, block: &mut Block, around: &HashMap<Var, View
         }
         block.stmts.push(stmt);
     }
-    let results = Block { stmts: Vec::new(), results: std::mem::take(&mut block.results) };
-    let mut results = results;
-    replace_in_block(&mut results, &known);
-    block.results = results.results;
+    replace_results(block, &known);
 }
 
 /// The length of an axis, or the array and the axis that have it.

@@ -4,7 +4,7 @@
 //! again where they are read costs more than storing them.
 
 use crate::ir::{Atom, Block, Exp, Program, Var};
-use crate::rewrite::{Renaming, copy_block, replace_in_exp};
+use crate::rewrite::{Renaming, copy_block, replace_in_block, replace_in_exp, replace_results};
 use crate::simplify::{all_operands, remove_dead, remove_dead_of_host};
 use rtcg_codegen::array::Op;
 
@@ -243,7 +243,7 @@ fn inline_in_block(program: &mut Program, block: &mut Block, what: &Inlined, is_
         if found.contains(&what.array) {
             let copied = copy_block(program, &what.body, &mut Renaming::new());
             let renaming = Renaming::from([(what.array, copied.results[0])]);
-            crate::rewrite::replace_in_block(block, &renaming);
+            replace_in_block(block, &renaming);
             block.stmts.splice(0..0, copied.stmts);
         }
         return;
@@ -265,7 +265,5 @@ fn inline_in_block(program: &mut Program, block: &mut Block, what: &Inlined, is_
         }
         block.stmts.push(stmt);
     }
-    let mut results = Block { stmts: Vec::new(), results: std::mem::take(&mut block.results) };
-    crate::rewrite::replace_in_block(&mut results, &renaming);
-    block.results = results.results;
+    replace_results(block, &renaming);
 }

@@ -2,7 +2,7 @@
 
 use crate::ir::{Atom, Block, Exp, Lambda, Program, Stmt, Var};
 use crate::rewrite::{Renaming, replace_in_block};
-use crate::simplify::all_operands;
+use crate::simplify::{all_operands, is_commutative};
 use std::collections::HashSet;
 
 /// The most values of one statement.
@@ -121,23 +121,17 @@ fn can_move(stmts: &[Stmt], at: usize, other: usize) -> bool {
 
 fn fits(first: &Exp, second: &Exp) -> bool {
     let lengths = |exp: &Exp| exp.space().iter().map(|axis| axis.length).collect::<Vec<Atom>>();
-    match (first, second) {
-        (Exp::Gen { body: a, .. }, Exp::Gen { body: b, .. }) => {
-            lengths(first) == lengths(second) && !has_loop(a) && !has_loop(b)
-        }
-        (Exp::Reduce { commutative: true, body: a, .. }, Exp::Reduce { commutative: true, body: b, .. }) => {
-            let combines_parts = |exp: &Exp| match exp {
-                Exp::Reduce { op, init, .. } => crate::simplify::is_commutative(op) && !init.is_empty(),
-                _ => false,
-            };
-            lengths(first) == lengths(second)
-                && !has_loop(a)
-                && !has_loop(b)
-                && combines_parts(first)
-                && combines_parts(second)
+    let can_join = |exp: &Exp| match exp {
+        Exp::Gen { body, .. } => !has_loop(body),
+        Exp::Reduce { body, op, init, commutative: true, .. } => {
+            !has_loop(body) && is_commutative(op) && !init.is_empty()
         }
         _ => false,
-    }
+    };
+    std::mem::discriminant(first) == std::mem::discriminant(second)
+        && lengths(first) == lengths(second)
+        && can_join(first)
+        && can_join(second)
 }
 
 fn has_loop(block: &Block) -> bool {

@@ -8,22 +8,10 @@ use rtcg_lang::text::{parse_program, print_program};
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 /// The files of `tests/lang`, by name.
 fn load_files() -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/lang");
-    let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "lang"))
-        .map(|path| {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    crate::text_files::load_files("lang", "lang")
 }
 
 #[test]

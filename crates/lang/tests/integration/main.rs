@@ -1,5 +1,8 @@
 //! Tests of the compiler that need no device.
 
+#[path = "../../../../tests/support/text_files.rs"]
+mod text_files;
+
 mod cases;
 mod check;
 mod evaluate;

@@ -63,11 +63,7 @@ impl Compiled {
             distributed: HashMap::new(),
             kernels: Mutex::default(),
         };
-        let mut problems = Problems::default();
-        compiled.check_kernels(&compiled.program.body, &mut problems);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        compiled.check_kernels()?;
         let mut uses = HashMap::new();
         let params: Vec<Var> = compiled.program.params.clone();
         note_uses(&compiled.program, &compiled.program.body, &params, &HashSet::new(), &mut uses);
@@ -104,7 +100,7 @@ impl Compiled {
                     Exp::If { .. } | Exp::Loop { .. } => {
                         stmt.exp.blocks().into_iter().for_each(|block| collect(block, all));
                     }
-                    exp if is_kernel(exp) => all.push(stmt),
+                    exp if exp.is_kernel() => all.push(stmt),
                     _ => {}
                 }
             }
@@ -125,7 +121,7 @@ impl Compiled {
         self.kernel_statements().iter().any(|stmt| stmt.exp.space().len() > 1 || has(stmt))
     }
 
-    /// The sources of the kernels, for arrays whose lengths are all different.
+    /// The sources of the kernels, for arrays of the lengths of what reads them.
     pub fn sources(&self) -> Vec<String> {
         let kernels = self.kernel_statements();
         let emitted = kernels.into_iter().filter_map(|stmt| emit(&self.program, stmt, &Unknown(&self.places)).ok());
@@ -133,7 +129,8 @@ impl Compiled {
     }
 
     /// Finds what cannot be a kernel before anything runs.
-    fn check_kernels(&self, _block: &Block, problems: &mut Problems) {
+    fn check_kernels(&self) -> Result<(), Problems> {
+        let mut problems = Problems::default();
         for stmt in self.kernel_statements() {
             if matches!(stmt.exp, Exp::Sort { .. }) {
                 continue;
@@ -142,23 +139,11 @@ impl Compiled {
                 problems.add(*problem);
             }
         }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }
 
-pub(super) fn is_kernel(exp: &Exp) -> bool {
-    matches!(
-        exp,
-        Exp::Gen { .. }
-            | Exp::Reduce { .. }
-            | Exp::Scan { .. }
-            | Exp::Filter { .. }
-            | Exp::Rows { .. }
-            | Exp::Scatter { .. }
-            | Exp::Sort { .. }
-    )
-}
-
-/// A program of which no lengths are known.
+/// What is known of a program that does not run: arrays have the lengths of what reads them, of any size.
 struct Unknown<'p>(&'p Places);
 
 impl Facts for Unknown<'_> {

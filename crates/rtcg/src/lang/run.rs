@@ -6,7 +6,7 @@ use super::compiled::{Compiled, address};
 use super::kernels::{AnyKernel, Form, KernelKey, OrderedStage, ReadyKernel, RunFacts};
 use super::nest::{NestForm, NestProblem};
 use super::value::{Value, bytes_of, integer};
-use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange};
+use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
 use rtcg_array::{GpuArray, Index, Order};
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
@@ -136,14 +136,8 @@ impl Run<'_> {
                             names[0], all[0], names[at], all[at]
                         ),
                     };
-                    let (kind, advice) = (ProblemKind::Shape, String::new());
-                    return Err(RunError::Problem(Box::new(Problem {
-                        kind,
-                        span: stmt.span,
-                        message,
-                        advice,
-                        related: Vec::new(),
-                    })));
+                    let problem = Problem::new(ProblemKind::Shape, stmt.span, message);
+                    return Err(RunError::Problem(Box::new(problem)));
                 }
                 self.set(stmt.outs[0], index_value(all[0] as i64));
             }
@@ -399,20 +393,19 @@ impl Run<'_> {
     pub(super) fn launch(&self, ready: &ReadyKernel, outs: &[GpuArray], more: &[OwnedArg], n: usize) -> Ran {
         let inputs = self.inputs(&ready.inputs)?;
         let flat = [n];
-        let args: Vec<GeneratedKernelArg<'_>> =
-            outs.iter().map(|out| out.into()).map(GeneratedKernelArg::Array).map(|arg| flattened(arg, &flat)).collect();
-        let args: Vec<_> = args.into_iter().chain(more.iter().chain(&inputs).map(OwnedArg::as_argument)).collect();
+        let is_elementwise = matches!(ready.kernel, AnyKernel::Elementwise(_));
+        let given = ready.inputs.iter().zip(&inputs).map(|(input, arg)| match input {
+            Input::Element(_) if is_elementwise => flattened(arg.as_argument(), &flat),
+            _ => arg.as_argument(),
+        });
+        let args: Vec<GeneratedKernelArg<'_>> = outs
+            .iter()
+            .map(|out| flattened(GeneratedKernelArg::Array(out.into()), &flat))
+            .chain(more.iter().map(OwnedArg::as_argument))
+            .chain(given)
+            .collect();
         match &ready.kernel {
             AnyKernel::Elementwise(kernel) => {
-                let elements = ready.inputs.iter().map(|input| matches!(input, Input::Element(_)));
-                let args: Vec<_> = args
-                    .into_iter()
-                    .enumerate()
-                    .map(|(at, arg)| match at.checked_sub(outs.len() + more.len()) {
-                        Some(input) if elements.clone().nth(input) == Some(true) => flattened(arg, &flat),
-                        _ => arg,
-                    })
-                    .collect();
                 // SAFETY: the compiler's snippet stays inside of its arrays, which outlive the launch in the queue's
                 // order.
                 unsafe { kernel.launch(self.ctx, &args, IndexRange::All)? };
@@ -441,18 +434,17 @@ impl Run<'_> {
             return Ok(());
         }
         let ready = self.ready(stmt, &[n])?;
-        if let AnyKernel::Ordered(stages) = &ready.kernel {
-            let out = self.reduce_in_order(&ready, stages, n)?;
-            let parts = ready.parts_of(out)?;
-            self.set_arrays(stmt, parts);
-            return Ok(());
-        }
-        let AnyKernel::Reduction(kernel) = &ready.kernel else {
-            let outs = self.outputs(stmt, &[])?;
-            self.launch(&ready, &outs, &[], n)?;
-            self.set_arrays(stmt, outs);
-            return Ok(());
+        let out = match &ready.kernel {
+            AnyKernel::Ordered(stages) => self.reduce_in_order(&ready, stages, n)?,
+            AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n)?,
+            _ => return Err(ArrayError::value_error("a reduction is another kernel").into()),
         };
+        let parts = ready.parts_of(out)?;
+        self.set_arrays(stmt, parts);
+        Ok(())
+    }
+
+    fn reduce_by(&self, ready: &ReadyKernel, kernel: &ReductionKernel, n: usize) -> Ran<GpuArray> {
         let out = self.empty(&[], ready.out_dtype())?;
         let inputs = self.inputs(&ready.inputs)?;
         let (shape, strides) = ([n], [1_isize]);
@@ -464,9 +456,7 @@ impl Run<'_> {
         }
         // SAFETY: as in `launch`.
         unsafe { kernel.launch(self.ctx, &args, &ArrayView::from(&out))? };
-        let parts = ready.parts_of(out)?;
-        self.set_arrays(stmt, parts);
-        Ok(())
+        Ok(out)
     }
 
     /// Folds elements in their order, by a kernel of many warps and one of one warp.

@@ -117,7 +117,7 @@ impl Stencil {
         let span = source.functions.first().map(|function| function.span).unwrap_or_default();
         let problem = |kind, span, message: String| {
             let mut problems = Problems::default();
-            problems.add(Problem { kind, span, message, advice: String::new(), related: Vec::new() });
+            problems.add(Problem::new(kind, span, message));
             problems
         };
         let stmt = program.body.stmts.iter().find(|stmt| !stmt.exp.space().is_empty());

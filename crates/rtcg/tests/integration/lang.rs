@@ -10,7 +10,6 @@ use rtcg::lang::evaluate::HostValue;
 use rtcg::lang::ir::Program;
 use rtcg::lang::text::cases::{Case, Expected, Run, parse_cases};
 use rtcg::lang::{Compiled, Value};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs all nested reductions in one form.
@@ -83,13 +82,9 @@ const UNSUPPORTED: usize = 3;
 #[test]
 fn core_programs_compute_on_a_device_what_the_evaluator_computes() {
     let ctx = rtcg::CudaRuntime::array_context(&Context::new().unwrap()).unwrap();
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/lang");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let (mut mismatches, mut unsupported) = (Vec::new(), Vec::new());
-    for path in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "lang")) {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        for case in parse_cases(&std::fs::read_to_string(path).unwrap()).unwrap() {
+    for (name, text) in crate::text_files::load_files("lang", "lang") {
+        for case in parse_cases(&text).unwrap() {
             let compiled = match Compiled::of_program(case.program.clone(), result_type(&case.program)) {
                 Ok(compiled) => compiled,
                 Err(problems) => {

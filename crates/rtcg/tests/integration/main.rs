@@ -8,6 +8,8 @@ mod test_depth;
 mod own_process;
 #[path = "../../../../tests/support/fake_device.rs"]
 mod fake_device;
+#[path = "../../../../tests/support/text_files.rs"]
+mod text_files;
 
 mod allocation_arguments;
 mod architecture;

@@ -3,24 +3,14 @@
 
 pub(crate) mod forms;
 pub(crate) mod mutate;
+#[path = "../../../../../tests/support/text_files.rs"]
+mod text_files;
 
 use rtcg_ptx::ast::{Module, Span};
-use std::path::PathBuf;
 
 /// The PTX files of `tests/ptx/corpus`, by name.
 pub(crate) fn load_corpus() -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
-    let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
-        .expect("the corpus")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
-        .map(|path| {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    text_files::load_files("ptx/corpus", "ptx")
 }
 
 /// The module without positions in its text.
