@@ -6,14 +6,18 @@ import doctest
 import importlib
 import inspect
 import io
+import json
+import linecache
+import os
 import pickle
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
-from rtcg import copperhead
+from rtcg import copperhead, tracing
 from rtcg.copperhead import _compiled, _prelude, cu, cuarray, force, map, places, ragged, scan, to_numpy
 from tests.python.subprocesses import ROOT, run_python
 
@@ -689,3 +693,34 @@ def test_every_function_of_the_prelude_says_what_it_returns():
     for name in _prelude.__all__:
         text = inspect.getdoc(getattr(copperhead, name))
         assert text and len(text) > 15, name
+
+
+# -- compilation ------------------------------------------------------------------------------
+
+SEVERAL_KERNELS = """
+@cu
+def several(x, y):
+    sums = scan(op_add, map(lambda e: e * UNIQUE, x))
+    kept = filter(lambda e: e > 3 * UNIQUE, sums)
+    if sum(kept) > UNIQUE:
+        return scatter(y, [int64(e) % 7 for e in x], x), reduce(lambda a, b: a if a > b else b, x, UNIQUE)
+    return map(lambda e: e + UNIQUE, x), max(sums)
+"""
+
+
+def test_the_first_call_compiles_on_all_cores_what_the_run_needs(context, tmp_path):
+    # Nothing is in a cache: the kernels have constants of their own.
+    source = SEVERAL_KERNELS.replace("UNIQUE", f"{time.time_ns()}.0")
+    linecache.cache["several.py"] = (len(source), None, source.splitlines(True), "several.py")
+    names = dict(vars(copperhead))
+    exec(compile(source, "several.py", "exec"), names)
+    x = np.arange(1.0, 300.0)
+    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+        found = [to_numpy(part) for part in names["several"](x, x[::-1].copy())]
+    with places.here:
+        expected = [to_numpy(part) for part in names["several"](x, x[::-1].copy())]
+    np.testing.assert_allclose(found[1], expected[1])
+    events = json.loads((tmp_path / "trace.json").read_text())
+    threads = [event["tid"] for event in events if event.get("cat") == "compiler"]
+    # Both branches are compiled; a run by itself would compile one of them, in its own thread.
+    assert len(threads) >= 6 and (os.cpu_count() == 1 or threading.get_native_id() not in threads), threads

@@ -18,24 +18,25 @@ static CHOICES_FLAG: ThreadFlag = ThreadFlag::new(&HAS_CHOICES);
 static AHEAD_FLAG: ThreadFlag = ThreadFlag::new(&IS_AHEAD);
 
 struct ThreadChoices {
-    choices: Arc<dyn Choices>,
+    /// None: the rules.
+    choices: Option<Arc<dyn Choices>>,
     epoch: u64,
     is_ahead: bool,
 }
 
 /// Runs an array call on this thread with these choices instead of the installed ones.
 pub fn with_thread_choices<T>(choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
-    run(choices, false, call)
+    run(Some(choices), false, call)
 }
 
-/// Runs an array call on this thread with these choices, such that it compiles and loads its kernels but launches none
+/// Runs an array call on this thread with these choices, or by the rules, such that it compiles and loads its kernels but launches none
 /// of the library's own. Its result has undefined contents, and reading elements is an error. The caller's own kernels
 /// are launched as usual, so the call should contain none, and should change nothing in place.
-pub fn compile_ahead<T>(choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
+pub fn compile_ahead<T>(choices: Option<Arc<dyn Choices>>, call: impl FnOnce() -> T) -> T {
     run(choices, true, call)
 }
 
-fn run<T>(choices: Arc<dyn Choices>, is_ahead: bool, call: impl FnOnce() -> T) -> T {
+fn run<T>(choices: Option<Arc<dyn Choices>>, is_ahead: bool, call: impl FnOnce() -> T) -> T {
     struct Restore(Option<ThreadChoices>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -87,7 +88,7 @@ pub(crate) fn has_thread_choices() -> bool {
 
 /// The choices of this thread.
 pub(crate) fn thread_choices() -> Option<Arc<dyn Choices>> {
-    CHOICES.with_borrow(|here| here.as_ref().map(|here| Arc::clone(&here.choices)))
+    CHOICES.with_borrow(|here| here.as_ref().and_then(|here| here.choices.clone()))
 }
 
 /// In place of a context's epoch: one that no other call has.

@@ -46,7 +46,7 @@ pub fn with_forced_config<T>(
 /// [`rtcg_hal::compile_ahead`]. Discard what the call returns: its contents are undefined.
 pub fn compile_with_config<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
     let below = ctx.current_choices();
-    compile_ahead(Arc::new(Forced::new(below, problem, config)), call)
+    compile_ahead(Some(Arc::new(Forced::new(below, problem, config))), call)
 }
 
 type Below = Option<Arc<dyn Choices>>;

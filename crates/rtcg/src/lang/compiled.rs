@@ -10,6 +10,7 @@ use rtcg_lang::problem::Problems;
 use rtcg_lang::span::Files;
 use rtcg_lang::surface::Source;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// A program for arguments of certain types.
@@ -23,6 +24,8 @@ pub struct Compiled {
     /// For maps with reductions of one length: the reductions as statements of their own, then the map.
     pub(super) distributed: HashMap<usize, Vec<Stmt>>,
     pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
+    /// Whether it has run.
+    pub(super) has_run: AtomicBool,
 }
 
 /// What a statement uses, and what nothing uses after it.
@@ -62,6 +65,7 @@ impl Compiled {
             uses: HashMap::new(),
             distributed: HashMap::new(),
             kernels: Mutex::default(),
+            has_run: AtomicBool::new(false),
         };
         compiled.check_kernels()?;
         let mut uses = HashMap::new();

@@ -7,14 +7,18 @@ use super::kernels::{AnyKernel, Form, KernelKey, OrderedStage, ReadyKernel, RunF
 use super::nest::{NestForm, NestProblem};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
-use rtcg_array::{GpuArray, Index, Order};
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
+use rtcg_array::{GpuArray, Index, Layout, Order};
+use rtcg_hal::{
+    ArrayContext, ArrayError, DType, LaunchArgs, Result, blocking_region, compile_ahead, is_compiling_ahead,
+};
 use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::{Problem, ProblemKind};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -51,11 +55,29 @@ impl Compiled {
     /// # Errors
     /// When lengths differ that have to be equal, an allocation or a launch fails.
     pub fn run(&self, ctx: &Arc<ArrayContext>, inputs: Vec<Value>) -> Ran<Vec<Value>> {
-        let mut run = Run { compiled: self, ctx, values: vec![None; self.program.vars.len()] };
-        for (param, value) in self.program.params.iter().zip(inputs) {
-            run.values[param.0 as usize] = Some(value);
+        if !self.has_run.swap(true, Ordering::Relaxed) {
+            self.compile_kernels(ctx, &inputs);
         }
-        run.block(&self.program.body)
+        Run::new(self, ctx, &inputs, None).block(&self.program.body)
+    }
+
+    /// Compiles the kernels that a run will need, on all processor cores: each thread goes through the program, and
+    /// compiles its share. What cannot be known before, and what fails, is left to the run.
+    fn compile_kernels(&self, ctx: &Arc<ArrayContext>, inputs: &[Value]) {
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(self.kernel_statements().len());
+        let is_capturing = !matches!(ctx.queue().number(), Ok(Some(_)));
+        if n_threads < 2 || is_compiling_ahead() || is_capturing {
+            return;
+        }
+        let choices = ctx.current_choices();
+        let compile = |thread: usize| {
+            let share = Share { thread, n_threads, n_launches: Cell::new(0) };
+            let mut run = Run::new(self, ctx, inputs, Some(share));
+            let _ = compile_ahead(choices.clone(), || run.block(&self.program.body));
+        };
+        blocking_region(|| {
+            std::thread::scope(|scope| (0..n_threads).for_each(|thread| drop(scope.spawn(move || compile(thread)))));
+        });
     }
 }
 
@@ -64,9 +86,45 @@ pub(super) struct Run<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) ctx: &'a Arc<ArrayContext>,
     values: Vec<Option<Value>>,
+    /// Of a run that only compiles kernels, those that it compiles.
+    share: Option<Share>,
 }
 
-impl Run<'_> {
+/// The kernels that one of several threads compiles, while it goes through a program whose arrays have no memory.
+struct Share {
+    thread: usize,
+    n_threads: usize,
+    n_launches: Cell<usize>,
+}
+
+impl Share {
+    /// Whether the next launch is one of the thread's.
+    fn takes_next(&self) -> bool {
+        let number = self.n_launches.get();
+        self.n_launches.set(number + 1);
+        number % self.n_threads == self.thread
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(compiled: &'a Compiled, ctx: &'a Arc<ArrayContext>, inputs: &[Value], share: Option<Share>) -> Self {
+        let mut values = vec![None; compiled.program.vars.len()];
+        for (param, value) in compiled.program.params.iter().zip(inputs) {
+            values[param.0 as usize] = Some(value.clone());
+        }
+        Run { compiled, ctx, values, share }
+    }
+
+    /// Whether kernels are only compiled, and numbers that they would compute are unknown.
+    pub(super) fn only_compiles(&self) -> bool {
+        self.share.is_some()
+    }
+
+    /// Whether the next launch happens: all of a run's, and a share of those that are only compiled.
+    fn takes_launch(&self) -> bool {
+        self.share.as_ref().is_none_or(Share::takes_next)
+    }
+
     fn block(&mut self, block: &Block) -> Ran<Vec<Value>> {
         for stmt in &block.stmts {
             self.statement(stmt)?;
@@ -99,7 +157,15 @@ impl Run<'_> {
 
     /// A number that the host needs; waits for it.
     fn number(&self, atom: Atom) -> Ran<(Number, DType)> {
-        Ok(self.value(atom)?.number()?)
+        self.known(&self.value(atom)?)
+    }
+
+    /// The number of a value; while kernels are only compiled, one for what they compute.
+    fn known(&self, value: &Value) -> Ran<(Number, DType)> {
+        match value {
+            Value::Array(array) if self.only_compiles() => Ok((one(array.dtype()), array.dtype())),
+            value => Ok(value.number()?),
+        }
     }
 
     pub(super) fn length(&self, atom: Atom) -> Ran<usize> {
@@ -107,7 +173,7 @@ impl Run<'_> {
     }
 
     fn truth(&self, value: &Value) -> Ran<bool> {
-        Ok(matches!(value.number()?.0, Number::Bool(true)))
+        Ok(matches!(self.known(value)?.0, Number::Bool(true)))
     }
 
     fn statement(&mut self, stmt: &Stmt) -> Ran {
@@ -153,6 +219,9 @@ impl Run<'_> {
             }
             Exp::If { cond, then, other } => {
                 let cond = self.value(*cond)?;
+                if self.only_compiles() && matches!(cond, Value::Array(_)) {
+                    self.block(other)?;
+                }
                 let values = if self.truth(&cond)? { self.block(then) } else { self.block(other) }?;
                 stmt.outs.iter().zip(values).for_each(|(out, value)| self.set(*out, value));
             }
@@ -167,6 +236,9 @@ impl Run<'_> {
                     // The values are the variables' alone, so that the memory of those that are replaced is free.
                     values.clear();
                     values = self.block(body)?;
+                    if self.only_compiles() {
+                        break;
+                    }
                 }
                 params.iter().for_each(|param| self.values[param.0 as usize] = None);
                 stmt.outs.iter().zip(values).for_each(|(out, value)| self.set(*out, value));
@@ -198,7 +270,7 @@ impl Run<'_> {
 
     fn clamp(&mut self, out: Var, index: Atom, length: Atom) -> Ran {
         let (index, length) = (integer(self.number(index)?.0), integer(self.number(length)?.0));
-        if index < 0 || index >= length {
+        if (index < 0 || index >= length) && !self.only_compiles() {
             let text = format!("index {index} is out of bounds for a sequence of {length} elements");
             return Err(ArrayError::index_error(text).into());
         }
@@ -295,6 +367,10 @@ impl Run<'_> {
     }
 
     pub(super) fn empty(&self, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+        if self.only_compiles() {
+            let layout = Layout::contiguous(shape, dtype.itemsize(), Order::C);
+            return Ok(GpuArray::from_buffer(self.ctx, None, layout, dtype));
+        }
         GpuArray::empty(self.ctx, shape, dtype, Order::C)
     }
 
@@ -382,8 +458,10 @@ impl Run<'_> {
                 (_, arg) => arg,
             })
             .collect();
-        // SAFETY: as in `launch`.
-        unsafe { kernel.launch_axis(self.ctx, &args, &[-1], &ArrayView::from(&out))? };
+        if self.takes_launch() {
+            // SAFETY: as in `launch`.
+            unsafe { kernel.launch_axis(self.ctx, &args, &[-1], &ArrayView::from(&out))? };
+        }
         let parts = ready.parts_of(out)?;
         self.set_arrays(stmt, parts);
         Ok(true)
@@ -391,6 +469,9 @@ impl Run<'_> {
 
     /// Launches a kernel with its outputs, what comes behind them, and its inputs.
     pub(super) fn launch(&self, ready: &ReadyKernel, outs: &[GpuArray], more: &[OwnedArg], n: usize) -> Ran {
+        if !self.takes_launch() {
+            return Ok(());
+        }
         let inputs = self.inputs(&ready.inputs)?;
         let flat = [n];
         let is_elementwise = matches!(ready.kernel, AnyKernel::Elementwise(_));
@@ -446,6 +527,9 @@ impl Run<'_> {
 
     fn reduce_by(&self, ready: &ReadyKernel, kernel: &ReductionKernel, n: usize) -> Ran<GpuArray> {
         let out = self.empty(&[], ready.out_dtype())?;
+        if !self.takes_launch() {
+            return Ok(out);
+        }
         let inputs = self.inputs(&ready.inputs)?;
         let (shape, strides) = ([n], [1_isize]);
         let space = ArrayView { shape: &shape, strides: &strides, itemsize: 1, ..ArrayView::default() };
@@ -487,6 +571,9 @@ impl Run<'_> {
         inputs: &[OwnedArg],
         ready: &ReadyKernel,
     ) -> Ran {
+        if !self.takes_launch() {
+            return Ok(());
+        }
         let mut args = LaunchArgs::new();
         args.push_address(used_address(out)?, 0);
         args.push_u64(n as u64);
@@ -519,7 +606,7 @@ impl Run<'_> {
             let ready = self.ready(stmt, &[n])?;
             self.launch(&ready, &outs, &[], n)?;
         } else if let Some(prefix) = prefix {
-            for (out, value) in outs.iter().zip(prefix) {
+            for (out, value) in outs.iter().zip(prefix).filter(|_| !self.only_compiles()) {
                 match self.value(*value)? {
                     Value::Host(number, dtype) => out.write(&bytes_of(number, dtype), Order::C)?,
                     Value::Array(value) => out.assign(&value)?,
@@ -551,7 +638,7 @@ impl Run<'_> {
             outs.push(count.clone());
             self.launch(&ready, &outs, &[], n)?;
             outs.pop();
-            let kept = integer(Value::Array(count).number()?.0) as isize;
+            let kept = if self.only_compiles() { n as isize } else { integer(self.known(&count.into())?.0) as isize };
             let part = [Index::Slice(Some(0), Some(kept), None)];
             outs = outs.iter().map(|out| out.index(&part)).collect::<Result<_>>()?;
         }
@@ -561,8 +648,8 @@ impl Run<'_> {
 
     fn rows(&mut self, stmt: &Stmt, axis: &Axis, offsets: Var) -> Ran {
         let n = self.length(axis.length)?;
-        let total = Value::Array(self.array(offsets)?.index(&[Index::At(n as isize)])?);
-        let outs = self.outputs(stmt, &[usize::try_from(integer(total.number()?.0)).unwrap_or(0)])?;
+        let total = self.known(&self.array(offsets)?.index(&[Index::At(n as isize)])?.into())?;
+        let outs = self.outputs(stmt, &[usize::try_from(integer(total.0)).unwrap_or(0)])?;
         if n > 0 && outs.iter().any(|out| out.size() > 0) {
             let ready = self.ready(stmt, &[n])?;
             self.launch(&ready, &outs, &[], n)?;
@@ -573,8 +660,12 @@ impl Run<'_> {
 
     fn scatter(&mut self, stmt: &Stmt, targets: &[Var], axis: &Axis) -> Ran {
         let n = self.length(axis.length)?;
-        let outs: Vec<GpuArray> =
-            targets.iter().map(|target| Ok(self.array(*target)?.copy(Some(Order::C))?)).collect::<Ran<_>>()?;
+        let copy = |target: &Var| {
+            let target = self.array(*target)?;
+            let is_copied = !self.only_compiles();
+            Ok(if is_copied { target.copy(Some(Order::C)) } else { self.empty(target.shape(), target.dtype()) }?)
+        };
+        let outs: Vec<GpuArray> = targets.iter().map(copy).collect::<Ran<_>>()?;
         if n > 0 {
             let ready = self.ready(stmt, &[n])?;
             let length = outs.first().map_or(0, GpuArray::size) as i64;
@@ -633,6 +724,16 @@ pub(super) fn flattened<'v>(arg: GeneratedKernelArg<'v>, shape: &'v [usize; 1]) 
             GeneratedKernelArg::Array(ArrayView { shape, strides: strides_of(view.itemsize), ..view })
         }
         other => other,
+    }
+}
+
+/// A one.
+fn one(dtype: DType) -> Number {
+    match dtype {
+        DType::Bool => Number::Bool(true),
+        dtype if dtype.is_integer() => Number::Int(1),
+        dtype if dtype.is_complex() => Number::Complex(1.0, 0.0),
+        _ => Number::Float(1.0),
     }
 }
 

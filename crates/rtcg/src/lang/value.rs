@@ -15,6 +15,12 @@ pub enum Value {
     Array(GpuArray),
 }
 
+impl From<GpuArray> for Value {
+    fn from(array: GpuArray) -> Self {
+        Value::Array(array)
+    }
+}
+
 impl Value {
     /// The number; waits for it if it is on the device.
     ///
