@@ -163,12 +163,16 @@ impl Checker<'_> {
     }
 
     fn lambda(&mut self, lambda: &Lambda, params: &[VarType], results: &[VarType], what: &str) -> Checked {
-        self.assign_all(&lambda.params)?;
-        let found: Vec<_> = lambda.params.iter().map(|param| self.type_of(*param).clone()).collect();
-        expect_types(&found, params, &format!("the parameters of {what}"))?;
+        self.parameters(lambda, params, what)?;
         self.block_of(&lambda.body, results, what)?;
         self.leave(lambda.params.iter().copied());
         Ok(())
+    }
+
+    fn parameters(&mut self, lambda: &Lambda, expected: &[VarType], what: &str) -> Checked {
+        self.assign_all(&lambda.params)?;
+        let found: Vec<_> = lambda.params.iter().map(|param| self.type_of(*param).clone()).collect();
+        expect_types(&found, expected, &format!("the parameters of {what}"))
     }
 
     fn statement(&mut self, stmt: &Stmt) -> Checked {
@@ -301,8 +305,18 @@ impl Checker<'_> {
                 )?;
                 Ok(values.into_iter().map(|ty| VarType { ndim: space.len() - 1, ..ty }).collect())
             }
-            Exp::Scan { space, body, op, prefix, .. } => {
-                let values = self.combination(space, body, op, prefix.as_deref(), "the scan")?;
+            Exp::Scan { space, body, op, prefix, finish, .. } => {
+                let mut values = self.combination(space, body, op, prefix.as_deref(), "the scan")?;
+                if let Some(finish) = finish {
+                    expect_axes(space, 1, "a scan whose values are not stored themselves")?;
+                    if prefix.is_some() {
+                        return Err("a scan whose values are not stored themselves has a prefix; expected none".into());
+                    }
+                    self.in_scope[space[0].index.0 as usize] = true;
+                    self.parameters(finish, &values, "what finishes the scan")?;
+                    values = self.scalars(&finish.body, "what finishes the scan")?;
+                    self.leave(finish.params.iter().copied().chain([space[0].index]));
+                }
                 Ok(values.into_iter().map(|ty| VarType { ndim: space.len(), ..ty }).collect())
             }
         }

@@ -211,6 +211,9 @@ pub enum Exp {
         prefix: Option<Vec<Atom>>,
         /// Where it begins; indices are those of elements either way.
         direction: Direction,
+        /// From the values at an index, which it may use, to those that are stored; `None`: the values themselves.
+        /// Only of scans along one axis without a prefix.
+        finish: Option<Lambda>,
     },
     /// The elements for which the first value of the body is true, in order: one array for each further value.
     Filter {
@@ -414,7 +417,10 @@ impl Exp {
             Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Rows { body, .. } | Exp::Scatter { body, .. } => {
                 vec![body]
             }
-            Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &op.body],
+            Exp::Reduce { body, op, .. } => vec![body, &op.body],
+            Exp::Scan { body, op, finish, .. } => {
+                [body, &op.body].into_iter().chain(finish.as_ref().map(|finish| &finish.body)).collect()
+            }
             Exp::Sort { less, .. } => vec![&less.body],
             _ => vec![],
         }
@@ -428,7 +434,10 @@ impl Exp {
             Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Rows { body, .. } | Exp::Scatter { body, .. } => {
                 vec![body]
             }
-            Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &mut op.body],
+            Exp::Reduce { body, op, .. } => vec![body, &mut op.body],
+            Exp::Scan { body, op, finish, .. } => {
+                [body, &mut op.body].into_iter().chain(finish.as_mut().map(|finish| &mut finish.body)).collect()
+            }
             Exp::Sort { less, .. } => vec![&mut less.body],
             _ => vec![],
         }

@@ -82,9 +82,14 @@ pub(crate) fn for_each_bound(exp: &mut Exp, see: &mut dyn FnMut(&mut Var)) {
         Exp::Gen { space, .. } | Exp::Filter { space, .. } | Exp::Rows { space, .. } | Exp::Scatter { space, .. } => {
             space.iter_mut().for_each(|axis| see(&mut axis.index));
         }
-        Exp::Reduce { space, op, .. } | Exp::Scan { space, op, .. } => {
+        Exp::Reduce { space, op, .. } => {
             space.iter_mut().for_each(|axis| see(&mut axis.index));
             of_lambda(op, see);
+        }
+        Exp::Scan { space, op, finish, .. } => {
+            space.iter_mut().for_each(|axis| see(&mut axis.index));
+            of_lambda(op, see);
+            finish.iter_mut().for_each(|finish| of_lambda(finish, see));
         }
         Exp::Sort { less, .. } => of_lambda(less, see),
         _ => {}

@@ -106,10 +106,10 @@ pub(crate) fn remove_dead_of_host(block: &mut Block) {
     }
 }
 
-/// Removes the results of maps that nothing needs.
+/// Removes the results of maps, and of what finishes scans, that nothing needs.
 fn remove_dead_results(block: &mut Block, live: &HashSet<Var>) {
     for stmt in &mut block.stmts {
-        if let Exp::Gen { body, .. } = &mut stmt.exp
+        if let Exp::Gen { body, .. } | Exp::Scan { finish: Some(Lambda { body, .. }), .. } = &mut stmt.exp
             && stmt.outs.len() == body.results.len()
         {
             let lives: Vec<bool> = stmt.outs.iter().map(|out| live.contains(out)).collect();

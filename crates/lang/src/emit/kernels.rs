@@ -14,6 +14,8 @@ use rtcg_hal::DType;
 use std::fmt::Write;
 
 pub(crate) const VALUE: &str = "rtcg_parts";
+/// What is stored of a scan, where it is not its values.
+const FINISHED: &str = "rtcg_results";
 
 /// The kernel of a statement.
 ///
@@ -28,18 +30,19 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
             let neutral = neutral_of(op, &dtypes, init);
             let begins_anyhow = init.is_empty() || begins_neutral(op, &dtypes, init);
             let first = if begins_anyhow { None } else { Some(init.as_slice()) };
-            let elements = Elements { space: space[0], body, op, first };
+            let elements = Elements { space: space[0], body, op, first, finish: None };
             match (commutative, neutral) {
                 (true, Some(neutral)) => elements.reduction(writer, &neutral, &dtypes),
                 _ => elements.ordered_reduction(writer, &dtypes),
             }
         }
         Exp::Reduce { space, body, op, init, .. } => row_reduction(writer, space, body, op, init, &stmt.outs),
-        Exp::Scan { space, body, op, prefix, direction } if space.len() == 1 => {
-            let elements = Elements { space: space[0], body, op, first: prefix.as_deref() };
+        Exp::Scan { space, body, op, prefix, direction, finish } if space.len() == 1 => {
+            let (first, finish) = (prefix.as_deref(), finish.as_ref());
+            let elements = Elements { space: space[0], body, op, first, finish };
             elements.scan(writer, *direction, &dtypes)
         }
-        Exp::Scan { space, body, op, prefix: None, direction } => {
+        Exp::Scan { space, body, op, prefix: None, direction, finish: None } => {
             row_scan(writer, space, body, op, *direction, &stmt.outs)
         }
         Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
@@ -303,6 +306,8 @@ struct Elements<'e> {
     op: &'e Lambda,
     /// What the first element is combined with.
     first: Option<&'e [Atom]>,
+    /// What is stored of a scan.
+    finish: Option<&'e Lambda>,
 }
 
 impl<'e> Elements<'e> {
@@ -329,6 +334,11 @@ impl<'e> Elements<'e> {
         let name = writer.declare(self.space.index);
         writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
         let values = writer.block(&mut element, self.body)?;
+        let mut finished = String::new();
+        let results = match self.finish {
+            Some(finish) => writer.combine(&mut finished, finish, &fields_of("a", n), &[])?,
+            None => Vec::new(),
+        };
         let (outer, inner) = (writer.parameters(true), writer.parameters(false));
         writer.line(&mut combine, &format!("return {};", value_of(&combined)));
         writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", value_of(&values)));
@@ -345,6 +355,17 @@ impl<'e> Elements<'e> {
              __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index, bool rtcg_is_first{})\n{{\n{element}}}\n",
             inner.declared, outer.declared
         );
+        if let Some(finish) = self.finish {
+            let dtypes: Vec<DType> = finish.body.results.iter().map(|atom| writer.program.dtype(*atom)).collect();
+            preamble.push_str(&value_struct(&dtypes).replace(VALUE, FINISHED));
+            let _ = write!(
+                preamble,
+                "__device__ __forceinline__ {FINISHED} rtcg_finish(const {VALUE} a, long long rtcg_index{})\n{{\n\
+                 \x20 const long long {name} = rtcg_index;\n{finished}  return {};\n}}\n",
+                outer.declared,
+                value_of(&results).replace(VALUE, FINISHED)
+            );
+        }
         Ok((format!("rtcg_element({index}, i == 0{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
     }
 
@@ -386,10 +407,13 @@ impl<'e> Elements<'e> {
         let index = if is_forward { "(long long)i" } else { "(long long)(N - 1 - i)" };
         let firsts: Option<Vec<String>> =
             self.first.map(|first| first.iter().map(|value| writer.atom(*value)).collect());
-        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, index, is_forward)?;
-        let n = dtypes.len();
+        let items: Vec<DType> = match self.finish {
+            Some(finish) => finish.params.iter().map(|param| writer.program.var_type(*param).dtype).collect(),
+            None => dtypes.to_vec(),
+        };
+        let (element, combine) = self.functions(&mut writer, &mut functions, &items, index, is_forward)?;
         let store = |value: &str, place: &str| {
-            let parts = fields_of(value, n);
+            let parts = fields_of(value, dtypes.len());
             let all: Vec<String> = parts
                 .iter()
                 .enumerate()
@@ -397,8 +421,14 @@ impl<'e> Elements<'e> {
                 .collect();
             all.join(" ")
         };
+        let place = if is_forward { "i" } else { "N - 1 - i" };
         let output = match firsts {
-            None => store("item", if is_forward { "i" } else { "N - 1 - i" }),
+            None if self.finish.is_some() => {
+                let passed = writer.parameters(true).passed;
+                let call = format!("rtcg_finish(item, {index}{passed})");
+                format!("const {FINISHED} rtcg_done = {call};\n{}", store("rtcg_done", place))
+            }
+            None => store("item", place),
             Some(firsts) => {
                 let value = value_of(&firsts);
                 // The first element has it already; results are one place on.
@@ -410,7 +440,7 @@ impl<'e> Elements<'e> {
                 )
             }
         };
-        Ok(finish_scan(writer, dtypes, dtypes, functions, (element, combine), output, None))
+        Ok(finish_scan(writer, dtypes, &items, functions, (element, combine), output, None))
     }
 }
 

@@ -183,14 +183,20 @@ impl Interpreter<'_> {
                     Ok(values)
                 })
             }
-            Exp::Scan { space, body, op, prefix, direction } => {
+            Exp::Scan { space, body, op, prefix, direction, finish } => {
                 let [outer @ .., last] = &space[..] else { return self.refuse("a scan without axes".into()) };
                 let length = self.length(last)?;
                 let prefix = prefix.as_deref();
                 // The value before the first element is there without elements, too.
                 let n_results = length.max(usize::from(prefix.is_some()));
                 self.for_each_row(outer, Some(n_results), &stmt.outs, |this| {
-                    let rows = this.scan(last.index, length, body, op, prefix, *direction)?;
+                    let mut rows = this.scan(last.index, length, body, op, prefix, *direction)?;
+                    if let Some(finish) = finish {
+                        for (at, row) in rows.iter_mut().enumerate() {
+                            this.assign(last.index, index_value(at));
+                            *row = this.lambda(finish, std::mem::take(row), &[])?;
+                        }
+                    }
                     let row = |(at, out): (usize, &Var)| {
                         let values = rows.iter().map(|row| row[at].elements()[0]).collect();
                         HostValue::of_elements(this.program.var_type(*out).dtype, vec![n_results], values)

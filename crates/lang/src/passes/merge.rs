@@ -2,14 +2,17 @@
 
 use crate::ir::{Atom, Block, Exp, Lambda, Program, Stmt, Var};
 use crate::rewrite::{Renaming, replace_in_block};
-use crate::simplify::{all_operands, is_commutative};
+use crate::simplify::{all_operands, is_commutative, remove_dead_of_host};
+use rtcg_hal::DType;
 use std::collections::HashSet;
 
 /// The most values of one statement.
 const MAX_VALUES: usize = 8;
 
 pub(super) fn run(program: &mut Program) {
-    in_block(&mut program.body);
+    let mut body = std::mem::take(&mut program.body);
+    in_block(program, &mut body);
+    program.body = body;
 }
 
 /// Reductions inside of elements that run over one axis read what they share once, too.
@@ -20,15 +23,42 @@ fn in_elements(block: &mut Block) {
     merge_all(block);
 }
 
-fn in_block(block: &mut Block) {
+fn in_block(program: &mut Program, block: &mut Block) {
     for stmt in &mut block.stmts {
-        let inner: fn(&mut Block) = match stmt.exp {
-            Exp::If { .. } | Exp::Loop { .. } => in_block,
-            _ => in_elements,
-        };
-        stmt.exp.blocks_mut().into_iter().for_each(inner);
+        let is_of_host = matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. });
+        for inner in stmt.exp.blocks_mut() {
+            if is_of_host { in_block(program, inner) } else { in_elements(inner) }
+        }
     }
+    open_scans(program, block);
     merge_all(block);
+    close_scans(block);
+}
+
+/// Lets scans store something else than their values, such as what maps make of them.
+fn open_scans(program: &mut Program, block: &mut Block) {
+    for stmt in &mut block.stmts {
+        let Exp::Scan { space, prefix: None, finish: finish @ None, .. } = &mut stmt.exp else { continue };
+        if space.len() == 1 {
+            let values: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+            let params: Vec<Var> = values.into_iter().map(|dtype| program.new_var(dtype, 0)).collect();
+            let results = params.iter().map(|param| Atom::Var(*param)).collect();
+            *finish = Some(Lambda { params, body: Block { stmts: Vec::new(), results } });
+        }
+    }
+}
+
+/// What scans store that nothing needs is dropped; those that store their values alone need no function for it.
+fn close_scans(block: &mut Block) {
+    remove_dead_of_host(block);
+    for stmt in &mut block.stmts {
+        let Exp::Scan { finish, .. } = &mut stmt.exp else { continue };
+        let stores_itself = |finish: &mut Lambda| {
+            let params = finish.params.iter().map(|param| Atom::Var(*param));
+            finish.body.stmts.is_empty() && params.eq(finish.body.results.iter().copied())
+        };
+        finish.take_if(stores_itself);
+    }
 }
 
 fn merge_all(block: &mut Block) {
@@ -65,9 +95,9 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
         let own: HashSet<Var> = first.outs.iter().copied().collect();
         let follows = uses_any(stmt, &own) && reads_at_own_index(&stmt.exp, &own);
         let others: HashSet<Var> = dependent.difference(&own).copied().collect();
-        if uses_any(stmt, &dependent) && !(follows && !uses_any(stmt, &others) && is_map(&first.exp)) {
+        if uses_any(stmt, &dependent) && !(follows && !uses_any(stmt, &others) && can_be_followed(&first.exp)) {
             dependent.extend(stmt.outs.iter().copied());
-        } else if fits(&first.exp, &stmt.exp)
+        } else if fits(&first.exp, &stmt.exp, follows)
             && first.outs.len() + stmt.outs.len() <= MAX_VALUES
             && can_move(stmts, at, other)
         {
@@ -77,8 +107,9 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
     None
 }
 
-fn is_map(exp: &Exp) -> bool {
-    matches!(exp, Exp::Gen { space, .. } if !space.is_empty())
+/// Whether a map can be computed together with what it reads at its own index.
+fn can_be_followed(exp: &Exp) -> bool {
+    matches!(exp, Exp::Gen { space, .. } if !space.is_empty()) || matches!(exp, Exp::Scan { finish: Some(_), .. })
 }
 
 /// Whether a map uses arrays only as their elements at its own index, outside of loops.
@@ -119,7 +150,7 @@ fn can_move(stmts: &[Stmt], at: usize, other: usize) -> bool {
     })
 }
 
-fn fits(first: &Exp, second: &Exp) -> bool {
+fn fits(first: &Exp, second: &Exp, follows: bool) -> bool {
     let lengths = |exp: &Exp| exp.space().iter().map(|axis| axis.length).collect::<Vec<Atom>>();
     let can_join = |exp: &Exp| match exp {
         Exp::Gen { body, .. } => !has_loop(body),
@@ -128,10 +159,9 @@ fn fits(first: &Exp, second: &Exp) -> bool {
         }
         _ => false,
     };
-    std::mem::discriminant(first) == std::mem::discriminant(second)
-        && lengths(first) == lengths(second)
-        && can_join(first)
-        && can_join(second)
+    let are_alike = std::mem::discriminant(first) == std::mem::discriminant(second) && can_join(first);
+    let finishes = follows && matches!((first, second), (Exp::Scan { finish: Some(_), .. }, Exp::Gen { .. }));
+    lengths(first) == lengths(second) && (are_alike || finishes) && can_join(second)
 }
 
 fn has_loop(block: &Block) -> bool {
@@ -150,7 +180,10 @@ fn join(first: &mut Stmt, second: Stmt) {
         .collect();
     let outs = first.outs.clone();
     match (&mut first.exp, second.exp) {
-        (Exp::Gen { body, .. }, Exp::Gen { body: mut more, .. }) => {
+        (
+            Exp::Gen { body, .. } | Exp::Scan { finish: Some(Lambda { body, .. }), .. },
+            Exp::Gen { body: mut more, .. },
+        ) => {
             // Elements that the first one computes need not be read.
             more.stmts.retain(|stmt| match &stmt.exp {
                 Exp::Read { array, .. } => match outs.iter().position(|out| out == array) {

@@ -374,15 +374,21 @@ impl Parser {
             }
             _ => {
                 let direction = if items.flag("backward") { Direction::Backward } else { Direction::Forward };
+                let outside = self.scope.len();
                 let space = self.space(&mut items)?;
+                let indices = self.scope[outside..].to_vec();
                 let (body, op) = (self.clause(&mut items, "body")?, self.outside_of(&space, &mut items)?);
-                let what = "`(prefix ATOM...)`, or nothing";
-                let prefix = match items.rest.next() {
-                    Some(form) => Some(self.atoms(Items::of(form, "prefix", what)?)?),
-                    None => None,
-                };
+                let (mut prefix, mut finish) = (None, None);
+                if items.rest.as_slice().first().is_some_and(|form| form.begins_with("finish")) {
+                    self.scope.extend(indices.last().cloned());
+                    finish = Some(self.lambda(&mut items, "finish")?);
+                    self.scope.pop();
+                } else if let Some(form) = items.rest.next() {
+                    let what = "`(prefix ATOM...)`, `(finish ...)`, or nothing";
+                    prefix = Some(self.atoms(Items::of(form, "prefix", what)?)?);
+                }
                 items.end()?;
-                Ok(Exp::Scan { space, body, op, prefix, direction })
+                Ok(Exp::Scan { space, body, op, prefix, direction, finish })
             }
         }
     }

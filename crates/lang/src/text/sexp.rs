@@ -47,6 +47,11 @@ impl Sexp {
         if let SexpKind::List(items) = &self.kind { Some(items) } else { None }
     }
 
+    /// Whether it is a list that begins with a word.
+    pub(super) fn begins_with(&self, word: &str) -> bool {
+        self.list().and_then(|items| items.first()?.word()) == Some(word)
+    }
+
     /// What stands here, for messages.
     pub(super) fn describe(&self) -> String {
         let head = |items: &[Sexp]| items.first().and_then(Sexp::word).map(str::to_owned);

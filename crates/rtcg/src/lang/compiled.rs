@@ -205,7 +205,10 @@ fn collect_bound(exp: &Exp, bound: &mut HashSet<Var>) {
     bound.extend(exp.space().iter().map(|axis| axis.index));
     match exp {
         Exp::Loop { params, .. } => bound.extend(params),
-        Exp::Reduce { op, .. } | Exp::Scan { op, .. } => bound.extend(&op.params),
+        Exp::Reduce { op, .. } => bound.extend(&op.params),
+        Exp::Scan { op, finish, .. } => {
+            bound.extend(op.params.iter().chain(finish.iter().flat_map(|last| &last.params)))
+        }
         Exp::Sort { less, .. } => bound.extend(&less.params),
         _ => {}
     }
