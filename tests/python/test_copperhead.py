@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rtcg import copperhead, tracing
-from rtcg.copperhead import _compiled, _prelude, cu, cuarray, force, map, places, ragged, scan, to_numpy
+from rtcg.copperhead import _compiled, _prelude, cu, cuarray, force, map, places, ragged, reduce, scan, to_numpy
 from tests.python.subprocesses import ROOT, run_python
 
 
@@ -693,6 +693,37 @@ def test_every_function_of_the_prelude_says_what_it_returns():
     for name in _prelude.__all__:
         text = inspect.getdoc(getattr(copperhead, name))
         assert text and len(text) > 15, name
+
+
+# -- reductions in order ----------------------------------------------------------------------
+
+
+@cu
+def last_natural(x, first):
+    return reduce(lambda a, b: b if b >= 0 else a, x, first)
+
+
+@cu
+def composed(x, y):
+    """The composition of the functions t -> x t + y, from the first on."""
+    return reduce(lambda f, g: (f[0] * g[0], f[1] * g[0] + g[1]), zip(x, y), (1, 0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 33, 64, 511, 512, 513, 4097, 70_001])
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])
+def test_reductions_keep_the_order_whatever_lanes_warps_and_blocks_take(context, n, dtype):
+    x = np.arange(1, n + 2).astype(dtype)
+    for part in (x[:-1], x[1:]):  # 16 bytes at once, and one by one
+        expected = [value for value in part if value >= 0][-1:] or [0]
+        with places.virtual0:
+            assert to_numpy(last_natural(part, part.dtype.type(0))) == expected[0]
+    x, y = (np.random.default_rng(seed).integers(0, 7, n) for seed in range(2))
+    with places.virtual0:
+        found = [int(to_numpy(part)) for part in composed(x, y)]
+    factor, sum = 1, 0
+    for a, b in zip(x.tolist(), y.tolist()):
+        factor, sum = factor * a % 2**64, (sum * a + b) % 2**64
+    assert [value % 2**64 for value in found] == [factor, sum]
 
 
 # -- compilation ------------------------------------------------------------------------------

@@ -240,6 +240,9 @@ pub fn emit_row_reduction(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> 
     Ok(Some(Emitted { kernel: Kernel::RowReduction(snippet), inputs: writer.inputs, fields: (fields, itemsize) }))
 }
 
+/// Functions of more text are repeated for fewer elements of a lane.
+const LONG_FUNCTIONS: usize = 4000;
+
 /// Whether a reduction begins with the neutral element of its operation.
 fn begins_neutral(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> bool {
     let is_first = |(number, first): (&Number, &Atom)| matches!(first, Atom::Const(first, _) if first == number);
@@ -391,11 +394,16 @@ impl<'e> Elements<'e> {
         let mut functions = String::new();
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
         let (fields, out) = layout(dtypes);
+        let read: Vec<(String, DType)> = writer.elements().collect();
+        let largest = read.iter().map(|(_, dtype)| dtype.itemsize()).max().unwrap_or(8);
+        let is_long = functions.len() > LONG_FUNCTIONS;
         let reduction = OrderedReduction {
             arguments: writer.arguments(),
             preamble: writer.preamble() + &functions,
             element,
             combine,
+            elements: read.into_iter().map(|(name, dtype)| (name, c_name(dtype).to_owned())).collect(),
+            items: if is_long { 4 } else { (64 / largest).clamp(4, 16) as u32 },
         };
         let kernel = Kernel::OrderedReduction(reduction);
         Ok(Emitted { kernel, inputs: writer.inputs, fields: (fields, out.itemsize) })

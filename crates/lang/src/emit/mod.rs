@@ -18,6 +18,7 @@ use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::scan::ScanSnippet;
 use rtcg_hal::DType;
+use std::fmt::Write;
 
 /// What a kernel is given, behind its outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +59,7 @@ pub enum Kernel {
 }
 
 /// A reduction that needs an associative function only. Each warp folds a range of elements: its lanes adjacent ones,
-/// then the lanes' values in their order; what warps find is reduced in the same way.
+/// then the lanes' values in their order; blocks fold what their warps find, and a second stage what blocks find.
 #[derive(Debug, Clone)]
 pub struct OrderedReduction {
     /// Parameters behind those of the kernel.
@@ -69,6 +70,10 @@ pub struct OrderedReduction {
     pub element: String,
     /// The call that combines `a` and `b`.
     pub combine: String,
+    /// The arrays of which element `i` is read, and the types of their elements in C.
+    pub elements: Vec<(String, String)>,
+    /// Adjacent elements of a lane.
+    pub items: u32,
 }
 
 /// Threads of a block of an ordered reduction.
@@ -88,12 +93,21 @@ impl OrderedReduction {
             parameters.push_str(&argument.declarator());
         }
         let element = if is_second_stage { "rtcg_in[i]" } else { &self.element };
+        // Adjacent elements are read at once.
+        let (mut declared, mut packed) = (String::new(), element.to_owned());
+        for (name, ctype) in self.elements.iter().filter(|_| !is_second_stage) {
+            let _ = writeln!(declared, "      rtcg_pack<{ctype}> {name}_pack; rtcg_read({name}_pack, {name} + first);");
+            packed = packed.replace(&format!("{name}[i]"), &format!("{name}_pack.at[k]"));
+        }
         ORDERED_SOURCE
             .replace("PREAMBLE", &self.preamble)
             .replace("FROM_LATER", &lane_source("rtcg_from_later", "__shfl_down_sync"))
             .replace("PARAMETERS", &parameters)
+            .replace("DECLARED", &declared)
+            .replace("PACKED", &packed)
             .replace("ELEMENT", element)
             .replace("COMBINE", &self.combine)
+            .replace("ITEMS", &self.items.to_string())
             .replace("THREADS", &ORDERED_THREADS.to_string())
     }
 }
@@ -118,7 +132,25 @@ template <class T> __device__ __forceinline__ T NAME(const T value, int distance
 
 const ORDERED_SOURCE: &str = "\
 PREAMBLE
-FROM_LATERextern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
+FROM_LATERtemplate <class T> struct rtcg_pack { T at[ITEMS]; };
+// Adjacent elements; 16 bytes at once where they are aligned.
+template <class T> __device__ __forceinline__ void rtcg_read(rtcg_pack<T> &pack, const T *from)
+{
+  if constexpr (sizeof(pack) % 16 == 0)
+  {
+    if (((size_t)from & 15) == 0)
+    {
+      union words { uint4 word[sizeof(pack) / 16]; rtcg_pack<T> pack; __device__ words() {} } all;
+      #pragma unroll
+      for (int k = 0; k < (int)(sizeof(pack) / 16); ++k) all.word[k] = ((const uint4 *)from)[k];
+      pack = all.pack;
+      return;
+    }
+  }
+  #pragma unroll
+  for (int k = 0; k < ITEMS; ++k) pack.at[k] = from[k];
+}
+extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
 {
   const unsigned lane = threadIdx.x % 32;
   const unsigned long long warp = ((unsigned long long)blockIdx.x * THREADS + threadIdx.x) / 32;
@@ -126,15 +158,17 @@ FROM_LATERextern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_or
   auto combine = [&](const rtcg_parts a, const rtcg_parts b) -> rtcg_parts { return COMBINE; };
   rtcg_parts total;
   bool has_total = false;
-  for (unsigned long long base = begin; base < end; base += 128) {
-    const unsigned long long first = base + lane * 4;
-    bool has = first < end;
+  for (unsigned long long base = begin; base < end; base += 32 * ITEMS) {
+    const unsigned long long first = base + lane * ITEMS;
+    const bool has = first < end;
     rtcg_parts own;
-    if (has) {
-      { const size_t i = first; own = ELEMENT; }
+    if (first + ITEMS <= end) {
+DECLARED      { const int k = 0; const size_t i = first; (void)k; own = PACKED; }
       #pragma unroll
-      for (int k = 1; k < 4; ++k)
-        if (first + k < end) { const size_t i = first + k; own = combine(own, ELEMENT); }
+      for (int k = 1; k < ITEMS; ++k) { const size_t i = first + k; own = combine(own, PACKED); }
+    } else if (has) {
+      { const size_t i = first; own = ELEMENT; }
+      for (unsigned long long i = first + 1; i < end; ++i) own = combine(own, ELEMENT);
     }
     #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -144,7 +178,15 @@ FROM_LATERextern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_or
     }
     if (lane == 0 && has) { total = has_total ? combine(total, own) : own; has_total = true; }
   }
-  if (lane == 0 && has_total) rtcg_out[warp] = total;
+  // The first warps of a block have something if any has.
+  __shared__ __align__(16) char rtcg_totals[THREADS / 32 * sizeof(rtcg_parts)];
+  rtcg_parts *const totals = (rtcg_parts *)rtcg_totals;
+  if (lane == 0 && has_total) totals[threadIdx.x / 32] = total;
+  const int n_totals = __syncthreads_count(lane == 0 && has_total);
+  if (threadIdx.x == 0 && n_totals > 0) {
+    for (int k = 1; k < n_totals; ++k) total = combine(total, totals[k]);
+    rtcg_out[blockIdx.x] = total;
+  }
 }
 ";
 

@@ -103,7 +103,9 @@ impl<'a> Writer<'a> {
             [] => {}
             [axis] => {
                 let name = self.declare(axis.index);
-                self.line(out, &format!("const long long {name} = (long long)i;"));
+                // Compilers see then that it is not negative, and compute with 32 bits where that is enough.
+                let index = if is_small { "(unsigned)i" } else { "i" };
+                self.line(out, &format!("const long long {name} = (long long){index};"));
             }
             _ => {
                 self.line(out, &format!("{word} rtcg_rest = ({word})i;"));
@@ -585,6 +587,14 @@ impl<'a> Writer<'a> {
     /// The parameters of the inputs, as a kernel declares them.
     pub(crate) fn arguments(&self) -> Vec<Argument> {
         self.inputs.iter().map(|input| self.argument(input)).collect()
+    }
+
+    /// The arrays of which the element at the kernel's index is read.
+    pub(super) fn elements(&self) -> impl Iterator<Item = (String, DType)> {
+        self.inputs.iter().filter_map(|input| match input {
+            Input::Element(var) => Some((input_name(input), self.program.var_type(*var).dtype)),
+            _ => None,
+        })
     }
 
     fn argument(&self, input: &Input) -> Argument {

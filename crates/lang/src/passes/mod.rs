@@ -7,9 +7,11 @@
 //! | `lift_scalars.rs` | scalars that depend on arrays are computed on the device |
 //! | `flatten_nests.rs` | no element is an array |
 //! | `fuse.rs` | sequences that are only read are not stored |
+//! | `bound_indices.rs` | indices that are always inside are neither wrapped nor clamped |
 //! | `distribute.rs` | reductions of rows by themselves, as another form of a map |
 //! | `merge.rs` | statements over one space that do not need each other are one |
 
+mod bound_indices;
 mod check_indices;
 mod distribute;
 mod flatten_nests;
@@ -42,7 +44,10 @@ const PASSES: &[Pass] = &[
     ("fuse", |program, _| fuse::run(program)),
     ("fuse elements", |program, _| fuse::run_in_elements(program)),
     ("merge", |program, _| merge::run(program)),
+    // What is merged with one statement may be merged with another one.
     ("merge", |program, _| merge::run(program)),
+    // After statements have moved: what is inside may be so because of a check before.
+    ("bound indices", |program, _| bound_indices::run(program)),
     ("dead statements", |program, _| remove_dead_statements(program)),
 ];
 

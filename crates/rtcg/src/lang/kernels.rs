@@ -27,12 +27,18 @@ pub(super) struct KernelKey {
 pub(super) struct OrderedStage {
     number: u64,
     source: Arc<str>,
+    /// Elements that a warp takes at a time.
+    pub(super) step: usize,
 }
 
 impl OrderedStage {
     fn new(reduction: &OrderedReduction, is_second: bool) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), source: reduction.source(is_second).into() }
+        Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            source: reduction.source(is_second).into(),
+            step: 32 * reduction.items as usize,
+        }
     }
 }
 

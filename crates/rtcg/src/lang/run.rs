@@ -543,22 +543,21 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    /// Folds elements in their order, by a kernel of many warps and one of one warp.
+    /// Folds elements in their order, by a kernel of many blocks and one of one block.
     fn reduce_in_order(&self, ready: &ReadyKernel, stages: &[OrderedStage; 2], n: usize) -> Ran<GpuArray> {
-        // A warp takes 128 elements at a time.
-        const STEP: usize = 128;
-        let per_block = ORDERED_THREADS as usize / WARP;
-        let most = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, 256) * per_block;
-        let share = n.div_ceil(STEP).div_ceil(most) * STEP;
-        let n_warps = n.div_ceil(share);
+        const MOST_BLOCKS: usize = 1024;
+        let (per_block, step) = (ORDERED_THREADS as usize / WARP, stages[0].step);
+        let resident = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, MOST_BLOCKS);
+        let share = |n: usize, n_blocks: usize| n.div_ceil(step).div_ceil(n_blocks * per_block) * step;
+        let n_blocks = n.div_ceil(share(n, resident) * per_block);
         let inputs = self.inputs(&ready.inputs)?;
-        let partial = self.empty(&[n_warps], ready.out_dtype())?;
-        self.launch_stage(&stages[0], &partial, None, [n, share], &inputs, ready)?;
-        if n_warps == 1 {
+        let partial = self.empty(&[n_blocks], ready.out_dtype())?;
+        self.launch_stage(&stages[0], &partial, None, [n, share(n, resident)], &inputs, ready)?;
+        if n_blocks == 1 {
             return Ok(partial.index(&[Index::At(0)])?);
         }
         let out = self.empty(&[], ready.out_dtype())?;
-        self.launch_stage(&stages[1], &out, Some(&partial), [n_warps, n_warps], &inputs, ready)?;
+        self.launch_stage(&stages[1], &out, Some(&partial), [n_blocks, share(n_blocks, 1)], &inputs, ready)?;
         Ok(out)
     }
 
