@@ -18,7 +18,21 @@ import numpy as np
 import pytest
 
 from rtcg import copperhead, tracing
-from rtcg.copperhead import _compiled, _prelude, cu, cuarray, force, map, places, ragged, reduce, scan, to_numpy
+from rtcg.copperhead import (
+    _compiled,
+    _prelude,
+    cu,
+    cuarray,
+    force,
+    indices,
+    map,
+    places,
+    ragged,
+    reduce,
+    scan,
+    sum,
+    to_numpy,
+)  # fmt: skip
 from tests.python.subprocesses import ROOT, run_python
 
 
@@ -724,6 +738,113 @@ def test_reductions_keep_the_order_whatever_lanes_warps_and_blocks_take(context,
     for a, b in zip(x.tolist(), y.tolist()):
         factor, sum = factor * a % 2**64, (sum * a + b) % 2**64
     assert [value % 2**64 for value in found] == [factor, sum]
+
+
+# -- loops ------------------------------------------------------------------------------------
+
+
+@cu
+def smoothed(u, steps):
+    def element(i):
+        return u[i] if i == 0 or i == len(u) - 1 else (u[i - 1] + u[i] + u[i + 1]) / 3
+
+    return smoothed(map(element, indices(u)), steps - 1) if steps > 0 else u
+
+
+@cu
+def exchanged(a, b, c, steps):
+    if steps > 0:
+        return exchanged(map(lambda x, y: x + y % 7, b, c), a, c, steps - 1)
+    else:
+        return a, b, c
+
+
+@cu
+def counted(x, step, last):
+    """The kernel of a round gets a number that changes."""
+    return counted([e * 3 + step for e in x], step + 1, last) if step < last else x
+
+
+@cu
+def until(x, steps):
+    """The device decides."""
+    return until([e + 1 for e in x], steps + 1) if sum(x) < 1000 else (x, steps)
+
+
+@cu
+def nested(x, outer, inner):
+    def rounds(x, n):
+        return rounds([e * 5 % 1009 for e in x], n - 1) if n > 0 else x
+
+    return nested(rounds(x, inner), outer - 1, inner) if outer > 0 else x
+
+
+@cu
+def read_beyond(x, at, steps):
+    return read_beyond([e + x[at] for e in x], at, steps - 1) if steps > 0 else x
+
+
+ROUNDS = [*range(9), 130, 257, 258, 259, 260, 261, 262, 1000]
+
+
+@pytest.mark.parametrize("steps", ROUNDS)
+def test_loops_of_equal_rounds_compute_what_single_rounds_do(context, steps):
+    x, y, z = (np.arange(k, k + 40) for k in (1, 50, 90))
+    u = np.random.default_rng(1).random(50)
+    calls = [
+        (smoothed, (u, steps)),
+        (exchanged, (x, y, z, steps)),
+        (counted, (x, 1, 1 + steps)),
+        (until, (x, -steps)),
+        (nested, (x, 3, steps)),
+    ]
+    for function, args in calls:
+        with places.virtual0:
+            found = function(*args)
+        with places.here:
+            expected = function(*args)
+        found, expected = ((part if isinstance(part, tuple) else (part,)) for part in (found, expected))
+        for one, other in zip(found, expected):
+            np.testing.assert_array_equal(to_numpy(one), to_numpy(other), err_msg=function.__name__)
+
+
+def test_equal_rounds_are_launched_as_graphs(context, tmp_path):
+    u = np.random.default_rng(1).random(50)
+    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+        to_numpy(smoothed(u, 1000))
+    text = (tmp_path / "trace.json").read_text()
+    # Of 1000 rounds 128 are in each graph.
+    assert text.count('"cuGraphLaunch') == 7 and text.count('"cuLaunchKernel') < 400
+    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+        to_numpy(counted(np.arange(40), 1, 300))
+    assert '"cuGraphLaunch' not in (tmp_path / "trace.json").read_text()
+
+
+def test_an_index_out_of_bounds_is_told_after_repeated_rounds(context):
+    x = np.arange(10)
+    with places.virtual0:
+        to_numpy(read_beyond(x, 3, 600))
+        with pytest.raises(IndexError, match="out of bounds"):
+            to_numpy(read_beyond(x, 10, 600))
+        np.testing.assert_array_equal(to_numpy(double(x)), 2 * x)
+
+
+def test_threads_repeat_rounds_beside_each_other(context):
+    x = np.arange(40)
+    with places.here:
+        expected = [to_numpy(part) for part in exchanged(x, x, x, 700)]
+    wrong = []
+
+    def call():
+        for _ in range(5):
+            with places.virtual0:
+                found = [to_numpy(part) for part in exchanged(x, x, x, 700)]
+            wrong.extend(at for at in range(3) if not np.array_equal(found[at], expected[at]))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong
 
 
 # -- compilation ------------------------------------------------------------------------------

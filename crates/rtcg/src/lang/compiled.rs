@@ -1,6 +1,7 @@
 //! Programs that are ready to run.
 
 use super::kernels::{KernelKey, ReadyKernel};
+use super::repeat::host_part;
 use rtcg_lang::arguments::{ArgType, ResultType};
 use rtcg_lang::elaborate::elaborate;
 use rtcg_lang::emit::{Facts, emit};
@@ -23,6 +24,8 @@ pub struct Compiled {
     pub(super) uses: HashMap<usize, Uses>,
     /// For maps with reductions of one length: the reductions as statements of their own, then the map.
     pub(super) distributed: HashMap<usize, Vec<Stmt>>,
+    /// For loops whose rounds enqueue the same kernels: what the host computes of a round.
+    pub(super) repeated: HashMap<usize, Block>,
     pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
     /// Whether it has run.
     pub(super) has_run: AtomicBool,
@@ -64,6 +67,7 @@ impl Compiled {
             places,
             uses: HashMap::new(),
             distributed: HashMap::new(),
+            repeated: HashMap::new(),
             kernels: Mutex::default(),
             has_run: AtomicBool::new(false),
         };
@@ -83,6 +87,7 @@ impl Compiled {
             }
         }
         compiled.uses = uses;
+        compiled.repeated = repeated_loops(&compiled.program, &compiled.places);
         Ok(compiled)
     }
 
@@ -145,6 +150,21 @@ impl Compiled {
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
+}
+
+/// The loops of the host whose rounds enqueue the same kernels, and what the host computes of a round.
+fn repeated_loops(program: &Program, places: &Places) -> HashMap<usize, Block> {
+    fn collect(program: &Program, places: &Places, block: &Block, found: &mut HashMap<usize, Block>) {
+        for stmt in &block.stmts {
+            found.extend(host_part(program, places, stmt).map(|part| (address(stmt), part)));
+            if matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. }) {
+                stmt.exp.blocks().into_iter().for_each(|inner| collect(program, places, inner, found));
+            }
+        }
+    }
+    let mut found = HashMap::new();
+    collect(program, places, &program.body, &mut found);
+    found
 }
 
 /// What is known of a program that does not run: arrays have the lengths of what reads them, of any size.

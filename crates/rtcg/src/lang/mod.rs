@@ -6,6 +6,7 @@ mod compiled;
 mod kernels;
 mod nest;
 mod program;
+mod repeat;
 mod run;
 mod sort;
 pub(crate) mod value;

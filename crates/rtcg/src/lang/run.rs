@@ -5,6 +5,7 @@
 use super::compiled::{Compiled, address};
 use super::kernels::{AnyKernel, Form, KernelKey, OrderedStage, ReadyKernel, RunFacts};
 use super::nest::{NestForm, NestProblem};
+use super::repeat::{Buffers, FIRST_ROUNDS};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
 use rtcg_array::{GpuArray, Index, Layout, Order};
@@ -46,7 +47,7 @@ impl From<ArrayError> for RunError {
     }
 }
 
-type Ran<T = ()> = std::result::Result<T, RunError>;
+pub(super) type Ran<T = ()> = std::result::Result<T, RunError>;
 
 impl Compiled {
     /// Runs the program in the current queue. The values are those of the arguments' leaves, in order; arrays without
@@ -88,6 +89,8 @@ pub(super) struct Run<'a> {
     values: Vec<Option<Value>>,
     /// Of a run that only compiles kernels, those that it compiles.
     share: Option<Share>,
+    /// Where memory comes from, if not from the device.
+    pub(super) buffers: Option<Buffers>,
 }
 
 /// The kernels that one of several threads compiles, while it goes through a program whose arrays have no memory.
@@ -112,7 +115,7 @@ impl<'a> Run<'a> {
         for (param, value) in compiled.program.params.iter().zip(inputs) {
             values[param.0 as usize] = Some(value.clone());
         }
-        Run { compiled, ctx, values, share }
+        Run { compiled, ctx, values, share, buffers: None }
     }
 
     /// Whether kernels are only compiled, and numbers that they would compute are unknown.
@@ -125,7 +128,7 @@ impl<'a> Run<'a> {
         self.share.as_ref().is_none_or(Share::takes_next)
     }
 
-    fn block(&mut self, block: &Block) -> Ran<Vec<Value>> {
+    pub(super) fn block(&mut self, block: &Block) -> Ran<Vec<Value>> {
         for stmt in &block.stmts {
             self.statement(stmt)?;
             if let Some(uses) = self.compiled.uses.get(&address(stmt)) {
@@ -170,6 +173,13 @@ impl<'a> Run<'a> {
 
     pub(super) fn length(&self, atom: Atom) -> Ran<usize> {
         Ok(usize::try_from(integer(self.number(atom)?.0)).unwrap_or(0))
+    }
+
+    /// Gives the variables of a loop their values; whether it goes on.
+    pub(super) fn goes_on(&mut self, params: &[Var], cond: &Block, values: &[Value]) -> Ran<bool> {
+        params.iter().zip(values).for_each(|(param, value)| self.set(*param, value.clone()));
+        let goes = self.block(cond)?;
+        Ok(self.truth(&goes[0])? || self.only_compiles())
     }
 
     fn truth(&self, value: &Value) -> Ran<bool> {
@@ -227,17 +237,19 @@ impl<'a> Run<'a> {
             }
             Exp::Loop { params, init, cond, body } => {
                 let mut values = init.iter().map(|value| self.value(*value)).collect::<Ran<Vec<_>>>()?;
-                loop {
-                    params.iter().zip(&values).for_each(|(param, value)| self.set(*param, value.clone()));
-                    let goes_on = self.block(cond)?;
-                    if !self.truth(&goes_on[0])? {
-                        break;
-                    }
+                let host_part = self.compiled.repeated.get(&address(stmt));
+                let mut n_rounds = 0;
+                while self.goes_on(params, cond, &values)? {
                     // The values are the variables' alone, so that the memory of those that are replaced is free.
                     values.clear();
                     values = self.block(body)?;
-                    if self.only_compiles() {
-                        break;
+                    n_rounds += 1;
+                    match host_part {
+                        _ if self.only_compiles() => break,
+                        Some(host_part) if n_rounds == FIRST_ROUNDS => {
+                            values = self.repeat((params, cond, body), host_part, values)?;
+                        }
+                        _ => {}
                     }
                 }
                 params.iter().for_each(|param| self.values[param.0 as usize] = None);
@@ -371,7 +383,10 @@ impl<'a> Run<'a> {
             let layout = Layout::contiguous(shape, dtype.itemsize(), Order::C);
             return Ok(GpuArray::from_buffer(self.ctx, None, layout, dtype));
         }
-        GpuArray::empty(self.ctx, shape, dtype, Order::C)
+        match &self.buffers {
+            Some(buffers) => buffers.empty(self.ctx, shape, dtype),
+            None => GpuArray::empty(self.ctx, shape, dtype, Order::C),
+        }
     }
 
     fn outputs(&self, stmt: &Stmt, shape: &[usize]) -> Ran<Vec<GpuArray>> {
