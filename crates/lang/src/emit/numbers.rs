@@ -79,9 +79,11 @@ impl Functions {
         }
         let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
         let mut key = format!("{}_{}", op.name(), compute.name());
-        dtypes.iter().filter(|dtype| **dtype != compute).for_each(|dtype| {
-            let _ = write!(key, "_{}", dtype.name());
-        });
+        if dtypes.iter().any(|dtype| *dtype != compute) {
+            dtypes.iter().for_each(|dtype| {
+                let _ = write!(key, "_{}", dtype.name());
+            });
+        }
         let key = key.replace(' ', "_");
         if !self.names.contains_key(&key) {
             let name = format!("rtcg_{key}");
