@@ -4,7 +4,7 @@ use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
 use crate::layout::Shape;
 use crate::scalar::ScalarElement;
-use rtcg_codegen::array::{NO_INPUT_STEP, Op};
+use rtcg_codegen::array::Op;
 use rtcg_hal::{ArrayContext, DType};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Weak};
@@ -18,6 +18,9 @@ const MAX_STRIDE_ARG_BYTES: usize = 2800;
 /// Arrays of a kernel, outputs included.
 const MAX_OPERANDS: usize = 31;
 
+/// No input.
+pub(super) const NO_INPUT: u16 = u16::MAX;
+
 /// A value of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FusionNode {
@@ -25,7 +28,8 @@ pub(super) enum FusionNode {
     Leaf(u16),
     /// `values[..]`.
     Value(u16),
-    /// An operation on earlier nodes.
+    /// An operation on earlier nodes, [`NO_INPUT`] after the last one: what it is computed in, and what the result is
+    /// stored as.
     Op { op: Op, compute: DType, out: DType, inputs: [u16; 4] },
 }
 
@@ -55,9 +59,6 @@ pub(super) struct FusionGraph {
     max_ndim: usize,
 }
 
-/// An operand that the graph as it is cannot take: it must be computed first.
-pub(super) struct FusionConflict;
-
 /// The first and the last byte past an array with memory.
 fn address_range(array: &GpuArray) -> Option<(u64, u64)> {
     let base = array.buffer()?.device_ptr();
@@ -81,8 +82,13 @@ fn address_of(array: &GpuArray) -> u64 {
     array.buffer().map_or(0, |buffer| buffer.device_ptr()).wrapping_add(array.layout().offset as u64)
 }
 
+/// Whether an operation that reads `array` may write `target`: never another element than its own.
+pub(super) fn has_no_write_hazard(target: &GpuArray, array: &GpuArray) -> bool {
+    !may_overlap(target, array) || is_same_view(target, array)
+}
+
 /// Whether no two indices share an element, as far as strides tell.
-fn is_writable(array: &GpuArray) -> bool {
+pub(super) fn is_writable(array: &GpuArray) -> bool {
     array.shape().iter().zip(array.strides()).all(|(&length, &stride)| length == 1 || stride != 0)
 }
 
@@ -108,38 +114,20 @@ impl FusionGraph {
     }
 
     /// Whether an array in memory can be read here: a pending store may stand for it or forbid it.
-    pub(super) fn check_leaf(&self, array: &GpuArray) -> Result<(), FusionConflict> {
-        let hinders = |store: &PendingStore| may_overlap(&store.target, array) && !is_same_view(&store.target, array);
-        if self.stores.iter().any(hinders) { Err(FusionConflict) } else { Ok(()) }
+    pub(super) fn can_read(&self, array: &GpuArray) -> bool {
+        self.stores.iter().all(|store| has_no_write_hazard(&store.target, array))
     }
 
     /// Whether a result can go to `target` in this graph.
-    pub(super) fn check_store(&self, target: &GpuArray) -> Result<(), FusionConflict> {
-        let differs = |other: &GpuArray| may_overlap(other, target) && !is_same_view(other, target);
-        let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
+    pub(super) fn can_write(&self, target: &GpuArray) -> bool {
         let is_known = self.stores.iter().any(|store| is_same_view(&store.target, target));
-        let is_full = !is_known && self.stores.len() >= max_arrays(self.max_ndim.max(target.ndim())).1;
-        if other_shape
-            || is_full
-            || self.stores.iter().any(|store| differs(&store.target))
-            || self.leaves.iter().any(differs)
-        {
-            return Err(FusionConflict);
-        }
-        Ok(())
+        let mut targets = self.stores.iter().map(|store| &store.target);
+        (is_known || self.stores.len() < max_arrays(self.max_ndim.max(target.ndim())).1)
+            && targets.all(|other| other.shape() == target.shape() && has_no_write_hazard(other, target))
+            && self.leaves.iter().all(|leaf| has_no_write_hazard(target, leaf))
     }
 
-    /// Whether an operation that reads `array` may write `target`: never another element than its own.
-    pub(super) fn has_no_write_hazard(target: &GpuArray, array: &GpuArray) -> bool {
-        !may_overlap(target, array) || is_same_view(target, array)
-    }
-
-    /// Whether results can be deferred to `target` at all.
-    pub(super) fn can_store(target: &GpuArray) -> bool {
-        is_writable(target)
-    }
-
-    /// The node of an array in memory, which [`FusionGraph::check_leaf`] has allowed.
+    /// The node of an array in memory, which [`FusionGraph::can_read`] has allowed.
     pub(super) fn intern_array(&mut self, array: &GpuArray) -> u16 {
         if let Some(store) = self.stores.iter().find(|store| is_same_view(&store.target, array)) {
             return store.node;
@@ -187,10 +175,8 @@ impl FusionGraph {
         outputs.for_each(|output| needed[usize::from(output)] = true);
         for at in (0..self.nodes.len()).rev() {
             if let (true, FusionNode::Op { inputs, .. }) = (needed[at], self.nodes[at]) {
-                inputs
-                    .iter()
-                    .filter(|input| **input != NO_INPUT_STEP)
-                    .for_each(|input| needed[usize::from(*input)] = true);
+                let used = inputs.iter().filter(|input| **input != NO_INPUT);
+                used.for_each(|input| needed[usize::from(*input)] = true);
             }
         }
         (0..self.nodes.len()).filter(|at| needed[*at]).map(|at| at as u16).collect()

@@ -1,14 +1,14 @@
 //! Evaluates an expression graph with one kernel for each result shape.
 
-use super::graph::{FusionGraph, FusionNode, max_arrays};
+use super::graph::{FusionGraph, FusionNode, NO_INPUT, max_arrays};
+use super::kernel::{FusedExpression, FusedSpec};
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
 use crate::layout::Shape;
 use crate::walk_plan::{WalkRules, WalkedArray, plan_walk};
-use rtcg_codegen::array::{
-    FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind, PointwiseOperand,
-};
+use rtcg_codegen::array::{OperandKind, PointwiseOperand};
 use rtcg_hal::{ArrayBuffer, ArrayContext, LaunchArgs, Result};
+use rtcg_lang::emit::ZERO_COUNT;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -85,9 +85,9 @@ fn allocate_store_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 
-/// The part of a graph that some values need: steps, the arrays and the numbers they read.
+/// The part of a graph that some values need, the arrays and the numbers that it reads.
 pub(super) struct FusedSubgraph<'a> {
-    pub(super) steps: FusedSteps,
+    pub(super) expression: FusedExpression,
     pub(super) arrays: Vec<&'a GpuArray>,
     values: Vec<u16>,
     graph: &'a FusionGraph,
@@ -97,45 +97,39 @@ pub(super) struct FusedSubgraph<'a> {
 impl<'a> FusedSubgraph<'a> {
     pub(super) fn new(graph: &'a FusionGraph, outputs: impl Iterator<Item = u16>) -> Self {
         let order = graph.reachable_nodes(outputs);
-        let place = |node: u16| order.binary_search(&node).map_or(NO_INPUT_STEP, |at| at as u16);
-        let (mut steps, mut arrays, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for &node in &order {
-            steps.push(match graph.nodes[usize::from(node)] {
+        let expression = FusedExpression { nodes: Vec::with_capacity(order.len()), ..FusedExpression::default() };
+        let mut part = FusedSubgraph { expression, arrays: Vec::new(), values: Vec::new(), graph, order };
+        for at in 0..part.order.len() {
+            let node = match graph.nodes[usize::from(part.order[at])] {
                 FusionNode::Leaf(leaf) => {
                     let array = &graph.leaves[usize::from(leaf)];
-                    arrays.push(array);
                     let access = if array.is_aligned() { OperandKind::Element } else { OperandKind::Unaligned };
-                    FusedStep::Array(PointwiseOperand { dtype: array.dtype(), access })
+                    part.arrays.push(array);
+                    part.expression.arrays.push(PointwiseOperand { dtype: array.dtype(), access });
+                    FusionNode::Leaf(part.arrays.len() as u16 - 1)
                 }
                 FusionNode::Value(value) => {
-                    values.push(value);
-                    FusedStep::Value(graph.values[usize::from(value)].1)
+                    part.values.push(value);
+                    part.expression.numbers.push(graph.values[usize::from(value)].1);
+                    FusionNode::Value(part.values.len() as u16 - 1)
                 }
                 FusionNode::Op { op, compute, out, inputs } => {
-                    FusedStep::Op { op, compute, out, inputs: inputs.map(place) }
+                    FusionNode::Op { op, compute, out, inputs: inputs.map(|input| part.place(input)) }
                 }
-            });
+            };
+            part.expression.nodes.push(node);
         }
-        FusedSubgraph { steps: FusedSteps(steps), arrays, values, graph, order }
+        part
     }
 
-    /// The step of a node.
-    pub(super) fn step_index(&self, node: u16) -> u16 {
-        self.order.binary_search(&node).map_or(NO_INPUT_STEP, |at| at as u16)
-    }
-
-    /// Sets how each array is passed.
-    fn set_operand_kinds(&mut self, accesses: &[OperandKind]) {
-        let arrays = self.steps.0.iter_mut().filter_map(|step| match step {
-            FusedStep::Array(operand) => Some(operand),
-            _ => None,
-        });
-        arrays.zip(accesses).for_each(|(operand, access)| operand.access = *access);
+    /// Where a node is in the expression.
+    pub(super) fn place(&self, node: u16) -> u16 {
+        self.order.binary_search(&node).map_or(NO_INPUT, |at| at as u16)
     }
 
     /// The zeros and the numbers, which end the arguments.
     pub(super) fn push_scalar_args(&self, args: &mut LaunchArgs) {
-        (0..FUSED_ZERO_ARG_COUNT).for_each(|_| args.push_u64(0));
+        (0..ZERO_COUNT).for_each(|_| args.push_u64(0));
         for &value in &self.values {
             let element = &self.graph.values[usize::from(value)].0;
             args.push(element.bytes(), element.alignment());
@@ -143,6 +137,7 @@ impl<'a> FusedSubgraph<'a> {
     }
 }
 
+/// Plans over the values of one shape and the arrays they need, and launches the kernel that fits the plan.
 fn launch_fused_targets(
     graph: &FusionGraph,
     ctx: &Arc<ArrayContext>,
@@ -152,38 +147,22 @@ fn launch_fused_targets(
     if targets.is_empty() {
         return Ok(());
     }
-    let part = FusedSubgraph::new(graph, targets.iter().map(|target| target.node));
-    FusedLaunch { ctx, shape, targets, part }.plan_and_launch()
-}
-
-/// Values of one shape.
-struct FusedLaunch<'a> {
-    ctx: &'a Arc<ArrayContext>,
-    shape: &'a Shape,
-    targets: &'a [StoreTarget],
-    part: FusedSubgraph<'a>,
-}
-
-impl FusedLaunch<'_> {
-    /// Plans over outputs and arrays, and launches the kernel that fits the plan.
-    fn plan_and_launch(mut self) -> Result<()> {
-        let outputs = self.targets.iter().map(|target| WalkedArray::broadcast(&target.array, self.shape, true));
-        let read = self.part.arrays.iter().map(|array| WalkedArray::broadcast(array, self.shape, false));
-        let walked: SmallVec<[WalkedArray; 8]> = outputs.chain(read).collect::<Result<_>>()?;
-        let walk = plan_walk(self.ctx.device_info(), &walked, WalkRules::FREE);
-        let (of_outputs, of_arrays) = walk.kinds.split_at(self.targets.len());
-        self.part.set_operand_kinds(of_arrays);
-        let output = |(target, kind): (&StoreTarget, &OperandKind)| FusedOutput {
-            step: self.part.step_index(target.node),
-            unaligned: *kind == OperandKind::Unaligned,
-        };
-        let outputs = self.targets.iter().zip(of_outputs).map(output).collect();
-        let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern: walk.pattern };
-        let mut args = LaunchArgs::new();
-        walked.iter().zip(&walk.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
-        walk.push_size_and_dims(&mut args);
-        self.part.push_scalar_args(&mut args);
-        let [blocks, threads] = walk.geometry;
-        self.ctx.launch(&kernel, blocks, threads, &args)
-    }
+    let mut part = FusedSubgraph::new(graph, targets.iter().map(|target| target.node));
+    let outputs = targets.iter().map(|target| WalkedArray::broadcast(&target.array, shape, true));
+    let read = part.arrays.iter().map(|array| WalkedArray::broadcast(array, shape, false));
+    let walked: SmallVec<[WalkedArray; 8]> = outputs.chain(read).collect::<Result<_>>()?;
+    let walk = plan_walk(ctx.device_info(), &walked, WalkRules::FREE);
+    let (of_outputs, of_arrays) = walk.kinds.split_at(targets.len());
+    part.expression.arrays.iter_mut().zip(of_arrays).for_each(|(array, kind)| array.access = *kind);
+    let output = |(target, access): (&StoreTarget, &OperandKind)| {
+        (part.place(target.node), PointwiseOperand { dtype: target.array.dtype(), access: *access })
+    };
+    let outputs = targets.iter().zip(of_outputs).map(output).collect();
+    let mut args = LaunchArgs::new();
+    walked.iter().zip(&walk.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
+    walk.push_size_and_dims(&mut args);
+    part.push_scalar_args(&mut args);
+    let [blocks, threads] = walk.geometry;
+    let kernel = FusedSpec { expression: part.expression, outputs, pattern: walk.pattern };
+    ctx.launch(&kernel, blocks, threads, &args)
 }

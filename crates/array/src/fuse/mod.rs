@@ -6,12 +6,13 @@
 //! ends, every array that is still referenced is computed, with one kernel for each shape. An array without references,
 //! such as an intermediate result of an expression, is never stored.
 //!
-//! The results are bitwise those of the separate operations (`rtcg_codegen::array::Fused` says how), except for the
+//! The results are bitwise those of the separate operations (`rtcg_lang::emit::emit_expression` says how), except for the
 //! payload of a NaN.
 //!
 //! The documentation of `rtcg::CudaRuntime`, the runtime of arrays on CUDA devices, has an example.
 
 mod graph;
+mod kernel;
 mod launch;
 mod reduce;
 mod scope;

@@ -4,13 +4,14 @@
 //! plan is made for the layout of that array, and the arrays of the expression follow it.
 
 use super::graph::FusionGraph;
+use super::kernel::FusedReduceSpec;
 use super::launch::FusedSubgraph;
 use super::scope::FusionScope;
 use crate::array::GpuArray;
 use crate::layout::{Layout, Order};
 use crate::reduction_plan::{ReductionOfArrays, shape_after_reduction};
 use crate::walk_plan::WalkedArray;
-use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
+use rtcg_codegen::array::{ReduceSpec, ReductionOp};
 use rtcg_hal::{DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 
@@ -31,9 +32,7 @@ pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Resu
     }
     let reduce = |graph: &FusionGraph, node: u16| {
         let part = FusedSubgraph::new(graph, std::iter::once(node));
-        let step = part.step_index(node);
-        let job = ReductionJob { x, wish, part, step };
-        job.plan_and_launch()
+        ReductionJob { x, wish, node: part.place(node), part }.plan_and_launch()
     };
     FusionScope::with_graph_node(x, reduce).transpose()
 }
@@ -42,11 +41,11 @@ struct ReductionJob<'a> {
     x: &'a GpuArray,
     wish: &'a FusableReduction<'a>,
     part: FusedSubgraph<'a>,
-    step: u16,
+    node: u16,
 }
 
 impl ReductionJob<'_> {
-    fn plan_and_launch(&self) -> Result<GpuArray> {
+    fn plan_and_launch(self) -> Result<GpuArray> {
         let (x, wish, ctx) = (self.x, self.wish, self.x.context());
         let kept: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, true);
         let shape: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, wish.keepdims);
@@ -82,7 +81,7 @@ impl ReductionJob<'_> {
         arrays.iter().zip(&planned.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
         planned.push(ctx, reduce.partial_result_bytes(), &mut args)?;
         self.part.push_scalar_args(&mut args);
-        let fused = FusedReduceSpec { reduce, steps: self.part.steps.clone(), step: self.step };
+        let fused = FusedReduceSpec { reduce, expression: self.part.expression, node: self.node };
         let compiled = ctx.compiled_kernel(&fused)?;
         planned.plan.launch_kernel(ctx.queue(), &compiled, &args)?;
         Ok(out)

@@ -1,10 +1,11 @@
 //! The block in which a thread defers operations, and arrays whose memory does not exist yet.
 
-use super::graph::{FusionConflict, FusionGraph, FusionNode};
+use super::graph::{FusionGraph, FusionNode, NO_INPUT, has_no_write_hazard, is_writable};
+use super::kernel::is_fusable;
 use super::launch;
 use crate::array::{GpuArray, OperandSource};
 use crate::layout::Layout;
-use rtcg_codegen::array::{NO_INPUT_STEP, Op, OpTypes, is_fusable};
+use rtcg_codegen::array::{Op, OpTypes};
 use rtcg_hal::deferred::{DeferredWork, is_deferring, set_deferred_work};
 use rtcg_hal::{
     Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, DType, Result, is_compiling_ahead, launching,
@@ -320,12 +321,10 @@ pub(crate) fn defer_operation(
     if let Some(out) = out {
         let is_memory = pending_deferred_buffer(out).is_none();
         let reads_elsewhere = |source: &OperandSource<'_>| match source {
-            OperandSource::Array(array) => {
-                pending_deferred_buffer(array).is_none() && !FusionGraph::has_no_write_hazard(out, array)
-            }
+            OperandSource::Array(array) => pending_deferred_buffer(array).is_none() && !has_no_write_hazard(out, array),
             OperandSource::Value(..) => false,
         };
-        if is_memory && (!FusionGraph::can_store(out) || operands.iter().any(reads_elsewhere)) {
+        if is_memory && (!is_writable(out) || operands.iter().any(reads_elsewhere)) {
             return Ok(None);
         }
     }
@@ -356,15 +355,10 @@ impl FusionScope {
         let fits = {
             let graph = lock_ignoring_poison(&self.graph);
             let other = graph.ctx.as_ref().is_some_and(|own| !Arc::ptr_eq(own, ctx));
-            let read = arrays
-                .filter(|array| pending_deferred_buffer(array).is_none())
-                .try_for_each(|array| graph.check_leaf(array));
-            let written = match out.filter(|out| pending_deferred_buffer(out).is_none()) {
-                Some(out) => graph.check_store(out),
-                None => Ok(()),
-            };
-            let conflict = matches!(read, Err(FusionConflict)) || matches!(written, Err(FusionConflict));
-            !other && !conflict && !graph.is_full(n_arrays, ndim)
+            let is_memory = |array: &&GpuArray| pending_deferred_buffer(array).is_none();
+            let conflicts = !arrays.filter(is_memory).all(|array| graph.can_read(array))
+                || out.filter(is_memory).is_some_and(|out| !graph.can_write(out));
+            !other && !conflicts && !graph.is_full(n_arrays, ndim)
         };
         if fits { Ok(()) } else { self.evaluate_scope() }
     }
@@ -381,7 +375,7 @@ impl FusionScope {
         let mut graph = lock_ignoring_poison(&self.graph);
         graph.ctx.get_or_insert_with(|| ctx.clone());
         graph.update_max_ndim(layout.ndim());
-        let mut inputs = [NO_INPUT_STEP; 4];
+        let mut inputs = [NO_INPUT; 4];
         for (input, source) in inputs.iter_mut().zip(operands) {
             *input = match source {
                 OperandSource::Array(array) => match pending_deferred_buffer(array) {

@@ -100,12 +100,27 @@ impl ElementLoops {
     }
 
     /// The parameters of the arrays.
-    pub(super) fn parameters(&self) -> Vec<String> {
+    fn parameters(&self) -> Vec<String> {
         let declared = |array: &LoopArray| {
             let constness = if array.is_read_only() { "const " } else { "" };
             format!("{constness}{} *{}", array.element, array.name)
         };
         self.arrays.iter().map(declared).collect()
+    }
+
+    /// A kernel of arrays' own: `further` parameters come last.
+    pub(super) fn kernel(&self, name: &str, pattern: AccessPattern, further: &[String], leaf: &Leaf<'_>) -> String {
+        let mut text = String::new();
+        let mut params = self.parameters();
+        params.push("unsigned long long n".into());
+        if let Some(space) = pattern.index_space() {
+            text.push_str(&self.dims_struct(space, "array_dims"));
+            params.push("const array_dims dims".into());
+        }
+        params.extend_from_slice(further);
+        let (params, body) = (params.join(", "), self.body(pattern, leaf));
+        let _ = write!(text, "extern \"C\" __global__ void {name}({params})\n{{\n{body}}}\n");
+        text
     }
 
     /// The body of the kernel.

@@ -5,8 +5,8 @@ mod category;
 mod einsum;
 pub(crate) mod element_loops;
 mod element_offsets;
+mod expression;
 mod fft;
-mod fused;
 mod gather;
 mod linalg;
 mod matmul;
@@ -29,8 +29,8 @@ pub use einsum::{
     EinsumTypes, fragment_pitch,
 };
 pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
+pub use expression::ExpressionSource;
 pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};
-pub use fused::{FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, is_fusable};
 pub use gather::{BoundsMode, GatherDirection, GatherSpec};
 pub use linalg::{
     LINALG_ITERATION_STATE_LEN, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, LINALG_THREADS,
@@ -44,7 +44,7 @@ pub use matmul::{
 pub use op::{Op, OpTypeError, OpTypes, OperandRole};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
 pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
-pub use reduce::{FusedReduceSpec, ReduceSpec, ReductionOp};
+pub use reduce::{ReduceSpec, ReductionOp};
 pub use reduce_loops::ReduceShape;
 pub use scalar::{scalar_function, scalar_helpers, scalar_type};
 pub use scan::{ScanOp, ScanSpec, ScanStage};

@@ -352,6 +352,23 @@ impl Op {
         Ok(OpTypes { compute, out })
     }
 
+    /// Whether each rounding of the operation is spelled out, so that what a kernel computes besides cannot change it.
+    /// Others are sums of products, which a compiler contracts depending on their surroundings.
+    pub fn has_explicit_rounding(self, compute: DType) -> bool {
+        let is_real = compute.kind() == DTypeKind::Float;
+        match self {
+            _ if !is_real && !compute.is_complex() => true,
+            Op::Add | Op::Subtract | Op::Multiply | Op::Square | Op::Positive | Op::Negative | Op::Copy => true,
+            Op::Maximum | Op::Minimum | Op::Fmax | Op::Fmin | Op::Clip | Op::Where | Op::IfPositive => true,
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor | Op::LogicalNot => true,
+            Op::Conjugate | Op::Real | Op::Imag | Op::Isnan | Op::Isinf | Op::Isfinite => true,
+            Op::TrueDivide | Op::Reciprocal | Op::Sqrt | Op::Deg2rad | Op::Rad2deg | Op::Heaviside => is_real,
+            Op::Copysign | Op::Absolute | Op::Fabs | Op::Sign | Op::Signbit | Op::Angle => is_real,
+            Op::Floor | Op::Ceil | Op::Trunc | Op::Rint => is_real,
+            _ => self.is_comparison(),
+        }
+    }
+
     /// The C expression for operands converted to `compute`.
     pub(super) fn expression(self, compute: DType) -> &'static str {
         match (self, compute) {

@@ -101,12 +101,7 @@ impl PointwiseSpec {
         self.op.expression(DType::I64).replace("x ", "rt_order(x, y) ").replace(" y", " 0").replace("(x, 0)", "(x, y)")
     }
 
-    /// The operation as a device function of stored operands.
-    fn op_function(&self) -> String {
-        self.device_function_source("array_op", &self.op_expression())
-    }
-
-    /// [`PointwiseSpec::op_function`] under another name, with an expression that may differ in form.
+    /// The operation as a device function of stored operands, with an expression that may differ in form.
     pub(super) fn device_function_source(&self, function: &str, expression: &str) -> String {
         let mixed = self.is_mixed_comparison();
         let mut text = String::new();
@@ -148,18 +143,6 @@ impl PointwiseSpec {
         ElementLoops::of_numbers(vec![result], read)
     }
 
-    fn kernel_parameters(&self, loops: &ElementLoops) -> String {
-        let mut params = loops.parameters();
-        params.push("unsigned long long n".into());
-        if self.pattern.index_space().is_some() {
-            params.push("const array_dims dims".into());
-        }
-        for (at, operand) in self.used_operands().filter(|(_, operand)| operand.access == OperandKind::Value) {
-            params.push(format!("{} {}", storage_type(operand.dtype), OPERAND_NAMES[at]));
-        }
-        params.join(", ")
-    }
-
     /// The call of the operation, where `element` says how an element of an array is written.
     fn op_call(&self, index: &str, element: &dyn Fn(usize) -> String) -> String {
         let (mut text, mut arrays) = (format!("array_op({index}"), 1..);
@@ -182,19 +165,14 @@ impl KernelSpec for PointwiseSpec {
     fn source(&self) -> String {
         let dtypes = [self.compute, self.out].into_iter().chain(self.used_operands().map(|(_, operand)| operand.dtype));
         let mut text = helper_preamble(dtypes, self.op_expression().contains("rt_"));
-        text.push_str(&self.op_function());
-        let loops = self.loops();
-        if let Some(space) = self.pattern.index_space() {
-            text.push_str(&loops.dims_struct(space, "array_dims"));
-        }
-        let parameters = self.kernel_parameters(&loops);
-        let _ = write!(text, "extern \"C\" __global__ void {}({parameters})\n{{\n", self.kernel_name());
+        text.push_str(&self.device_function_source("array_op", &self.op_expression()));
+        let values = self.used_operands().filter(|(_, operand)| operand.access == OperandKind::Value);
+        let values: Vec<_> =
+            values.map(|(at, operand)| format!("{} {}", storage_type(operand.dtype), OPERAND_NAMES[at])).collect();
         let leaf = |index: &str, _: &str, element: &dyn Fn(usize) -> String| {
             (String::new(), vec![self.op_call(index, element)])
         };
-        text.push_str(&loops.body(self.pattern, &leaf));
-        text.push_str("}\n");
-        text
+        text + &self.loops().kernel(&self.kernel_name(), self.pattern, &values, &leaf)
     }
 }
 

@@ -6,8 +6,8 @@ mod accumulator;
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_loops::LoopArray;
-use super::fused::FusedSteps;
-use super::pointwise::OperandKind;
+use super::expression::{ExpressionSource, read_arrays};
+use super::pointwise::{OperandKind, PointwiseOperand};
 use super::reduce_loops::{ReduceLoops, ReduceShape};
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
 pub(super) use accumulator::{combining_expression, identity_value};
@@ -91,12 +91,6 @@ pub struct ReduceSpec {
     pub shape: ReduceShape,
 }
 
-/// What is computed where an element would be read.
-struct ElementExpression<'a> {
-    steps: &'a FusedSteps,
-    step: u16,
-}
-
 impl ReduceSpec {
     /// A plain single-precision sum without splits or packs, as a basis for other kernels.
     pub const PLAIN_SUM: ReduceSpec = ReduceSpec {
@@ -116,13 +110,27 @@ impl ReduceSpec {
         names
     }
 
-    /// Helpers come before it. The kernel, with an expression or the elements themselves.
-    fn write_kernel(&self, text: &mut String, expression: Option<&ElementExpression<'_>>) {
+    /// The kernel that reduces the value of an expression of `arrays` in place of `x`, whose dtype it has. The arrays
+    /// take the place of `x` in the parameters, and those of the expression come last.
+    ///
+    /// Elements are combined in the same order as by the kernel that reads them from memory.
+    pub fn expression_source(&self, arrays: &[PointwiseOperand], expression: &ExpressionSource) -> String {
+        let mut text = self.functions(expression.preamble.clone());
+        self.write_kernel(&mut text, Some((arrays, expression)));
+        text
+    }
+
+    /// What stands before the kernel, after helpers.
+    fn functions(&self, helpers: String) -> String {
+        let mut text = helpers + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
+        text + &self.accumulator_source()
+    }
+
+    /// The kernel, of an expression or of the elements themselves.
+    fn write_kernel(&self, text: &mut String, expression: Option<(&[PointwiseOperand], &ExpressionSource)>) {
         let arrays: Vec<_> = match expression {
-            Some(ElementExpression { steps, .. }) => {
-                let operands = steps.array_operands().enumerate();
-                operands.map(|(at, x)| LoopArray::read(format!("x{at}"), x.dtype, x.access)).collect()
-            }
+            Some((arrays, _)) => read_arrays(arrays).collect(),
             None => {
                 let inputs = self.input_arrays().into_iter();
                 inputs.map(|(name, dtype)| LoopArray::read(name.into(), dtype, OperandKind::Element)).collect()
@@ -139,9 +147,10 @@ impl ReduceSpec {
             pack: "rt_pack",
         };
         let leaf = |index: &str, indent: &str, element: &dyn Fn(usize) -> String| match expression {
-            Some(ElementExpression { steps, step }) => {
-                steps.step_statements(index, indent, |at, _| element(at))
-                    + &format!("{indent}acc = combine(acc, map({index}, rt_opaque(v{step}, zeros.at[0])));\n")
+            Some((_, expression)) => {
+                let value = &expression.values[0];
+                expression.element_statements(indent, &loops.arrays, element)
+                    + &format!("{indent}acc = combine(acc, map({index}, {value}));\n")
             }
             None => {
                 let n_values = n_arrays - usize::from(self.masked);
@@ -151,8 +160,8 @@ impl ReduceSpec {
             }
         };
         let inputs: String = loops.arrays.iter().map(|array| format!("const char *{}, ", array.name)).collect();
-        let values = expression
-            .map_or(String::new(), |expression| format!(", {}", expression.steps.value_parameters().join(", ")));
+        let values: String =
+            expression.iter().flat_map(|(_, text)| &text.parameters).map(|value| format!(", {value}")).collect();
         text.push_str(&loops.dims_structs());
         let _ = write!(
             text,
@@ -172,42 +181,11 @@ impl KernelSpec for ReduceSpec {
 
     fn source(&self) -> String {
         let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
-        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
-        text.push_str(&self.accumulator_source());
+        let mut text = self.functions(helper_preamble(dtypes, true));
         match self.shape.outputs_per_thread {
             1 => self.write_kernel(&mut text, None),
             _ => self.write_multi_output_body(&mut text),
         }
-        text
-    }
-}
-
-/// A [`ReduceSpec`] that reduces the value of an expression in place of `x`, whose dtype it has. The arrays of the
-/// expression take the place of `x` in the parameters; its zeros and numbers come last.
-///
-/// Elements are combined in the same order as by the kernel that reads them from memory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FusedReduceSpec {
-    /// The reduction.
-    pub reduce: ReduceSpec,
-    /// The expression.
-    pub steps: FusedSteps,
-    /// The step whose value is reduced.
-    pub step: u16,
-}
-
-impl KernelSpec for FusedReduceSpec {
-    fn kernel_name(&self) -> Cow<'static, str> {
-        self.reduce.kernel_name()
-    }
-
-    fn source(&self) -> String {
-        let Self { reduce, steps, step } = self;
-        let mut text = steps.step_functions(&[reduce.x, reduce.compute, reduce.out]) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(reduce.compute));
-        text.push_str(&reduce.accumulator_source());
-        reduce.write_kernel(&mut text, Some(&ElementExpression { steps, step: *step }));
         text
     }
 }

@@ -5,12 +5,16 @@
 //! | `writer.rs` | the statements of an element as C |
 //! | `numbers.rs` | numbers, types and operations as C |
 //! | `kernels.rs` | elementwise kernels, reductions and scans from statements |
+//! | `expression.rs` | programs of scalars as a part of others' kernels |
 
+mod expression;
 pub(crate) mod kernels;
 pub(crate) mod numbers;
 pub(crate) mod writer;
 
+pub use expression::emit_expression;
 pub use kernels::{emit, emit_merge_step, emit_row_reduction, emit_warps};
+pub use numbers::ZERO_COUNT;
 
 use crate::ir::{Atom, Var};
 use rtcg_codegen::c_declarations::Argument;
@@ -209,4 +213,19 @@ pub trait Facts {
     fn is_on_device(&self, scalar: Var) -> bool;
     /// Whether all indices of the space fit in 32 bits.
     fn is_small(&self, lengths: &[Atom]) -> bool;
+}
+
+/// Scalars are on the host, and nothing is known of arrays.
+pub(crate) struct AllOnHost;
+
+impl Facts for AllOnHost {
+    fn has_lengths(&self, _array: Var, _lengths: &[Atom]) -> bool {
+        false
+    }
+    fn is_on_device(&self, _scalar: Var) -> bool {
+        false
+    }
+    fn is_small(&self, _lengths: &[Atom]) -> bool {
+        false
+    }
 }

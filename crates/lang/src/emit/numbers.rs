@@ -4,7 +4,7 @@ use crate::ir::Number;
 use rtcg_codegen::array::{Op, scalar_function, scalar_type};
 use rtcg_codegen::c_declarations::{CType, CTypeForm};
 use rtcg_hal::{DType, DTypeKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The C type of a number.
@@ -68,11 +68,30 @@ pub(crate) struct Functions {
     pub(crate) text: String,
     /// Whether expressions divide int64.
     pub(crate) divides: bool,
+    /// Whether each operation has to give the bits that it gives in a kernel of its own, whatever surrounds it.
+    pub(crate) keeps_apart: bool,
+    n_hidden: usize,
 }
 
 impl Functions {
     /// An operation of operands that are C expressions.
     pub(crate) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
+        if !self.keeps_apart || op.has_explicit_rounding(compute) {
+            return self.inline_expression(op, compute, out, operands);
+        }
+        let operands: Vec<_> = operands.iter().map(|(text, dtype)| (self.hidden(text), *dtype)).collect();
+        let value = self.inline_expression(op, compute, out, &operands);
+        self.hidden(&value)
+    }
+
+    /// An expression, of whose value a compiler knows nothing.
+    pub(super) fn hidden(&mut self, value: &str) -> String {
+        self.n_hidden += 1;
+        format!("rt_opaque({value}, zeros.at[{}])", self.n_hidden % ZERO_COUNT)
+    }
+
+    /// An operation that a compiler may compute together with its surroundings.
+    fn inline_expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
         if let Some(plain) = plain_expression(op, compute, out, operands) {
             self.divides |= plain.starts_with("rtcg_div64") || plain.starts_with("rtcg_mod64");
             return plain;
@@ -94,6 +113,38 @@ impl Functions {
         format!("{}(0, {})", self.names[&key], arguments.join(", "))
     }
 }
+
+/// Number of zeros in the arguments of kernels that keep operations apart; adjacent uses take different ones.
+pub const ZERO_COUNT: usize = 8;
+
+/// `rt_opaque`: the same bits, of which a compiler knows nothing. It is given numbers of these dtypes.
+pub(super) fn opaque_source(dtypes: &BTreeSet<DType>) -> String {
+    let mut text = OPAQUE_SOURCE.replace("COUNT", &ZERO_COUNT.to_string());
+    let halves = [DType::F16, DType::BF16];
+    if halves.iter().any(|dtype| dtypes.contains(dtype)) {
+        halves.iter().for_each(|dtype| text.push_str(&OPAQUE_HALF_SOURCE.replace("HALF", &c_name(*dtype))));
+    }
+    if dtypes.iter().any(|dtype| dtype.is_complex()) {
+        text.push_str(OPAQUE_COMPLEX_SOURCE);
+    }
+    text
+}
+
+const OPAQUE_SOURCE: &str = "\
+struct rt_zeros { unsigned long long at[COUNT]; };
+template <class T> __device__ __forceinline__ T rt_opaque(T x, unsigned long long) { return x; }
+__device__ __forceinline__ float rt_opaque(float x, unsigned long long zero) { return __uint_as_float(__float_as_uint(x) ^ (unsigned)zero); }
+__device__ __forceinline__ double rt_opaque(double x, unsigned long long zero) { return __longlong_as_double(__double_as_longlong(x) ^ (long long)zero); }
+";
+
+const OPAQUE_HALF_SOURCE: &str = "\
+__device__ __forceinline__ HALF rt_opaque(HALF x, unsigned long long zero) { x.bits ^= (unsigned short)zero; return x; }
+";
+
+const OPAQUE_COMPLEX_SOURCE: &str = "\
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_opaque(pycuda::complex<R> x, unsigned long long zero)
+{ return pycuda::complex<R>(rt_opaque(x.real(), zero), rt_opaque(x.imag(), zero)); }
+";
 
 /// Divisions of numbers that fit in 32 bits, as most indices do, take a fifth of the time.
 pub(super) const DIVISION_SOURCE: &str = "\

@@ -33,7 +33,7 @@ pub(crate) struct Writer<'a> {
     pub(super) lanes: usize,
     /// Whether the text is a device function's, where such an element is a parameter.
     pub(crate) is_function: bool,
-    indent: usize,
+    pub(super) indent: usize,
     /// What stands for a read at constant offsets, in stencils.
     pub(crate) relative: Option<RelativeReads>,
 }
@@ -84,6 +84,9 @@ impl<'a> Writer<'a> {
         }
         if self.functions.divides {
             text.push_str(super::numbers::DIVISION_SOURCE);
+        }
+        if self.functions.keeps_apart {
+            text.push_str(&super::numbers::opaque_source(&self.dtypes));
         }
         text.push_str(&self.functions.text);
         text
@@ -597,7 +600,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    fn argument(&self, input: &Input) -> Argument {
+    pub(super) fn argument(&self, input: &Input) -> Argument {
         let dtype = |var: Var| self.program.var_type(var).dtype;
         let name = input_name(input);
         match input {

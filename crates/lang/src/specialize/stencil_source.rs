@@ -12,8 +12,8 @@ use super::stencil_choice::{StencilChoice, StencilProblem};
 use crate::emit::kernels::{VALUE, fields_of, value_of, value_struct};
 use crate::emit::numbers::{c_name, c_type, literal};
 use crate::emit::writer::{Parameters, Writer};
-use crate::emit::{Facts, Input};
-use crate::ir::{Atom, Number, Var};
+use crate::emit::{AllOnHost, Input};
+use crate::ir::Number;
 use crate::problem::Problem;
 use rtcg_hal::{DType, DTypeKind, KernelSpec};
 use std::borrow::Cow;
@@ -57,20 +57,6 @@ pub struct StencilLaunch {
     pub choice: StencilChoice,
     /// Whether flat indices fit in 32 bits.
     pub is_small: bool,
-}
-
-struct AllOnHost;
-
-impl Facts for AllOnHost {
-    fn has_lengths(&self, _array: Var, _lengths: &[Atom]) -> bool {
-        false
-    }
-    fn is_on_device(&self, _scalar: Var) -> bool {
-        false
-    }
-    fn is_small(&self, _lengths: &[Atom]) -> bool {
-        false
-    }
 }
 
 impl StencilModel {
@@ -175,8 +161,7 @@ impl StencilModel {
     /// # Errors
     /// When the body has something that kernels cannot compute.
     pub fn kernel(&self, launch: &StencilLaunch) -> Result<StencilKernel, Box<Problem>> {
-        let facts = AllOnHost;
-        let mut writer = Writer::new(&self.program, &facts);
+        let mut writer = Writer::new(&self.program, &AllOnHost);
         let choice = self.possible(launch.choice, launch.boundary);
         let mut text = Text { model: self, launch, choice, out: String::new(), uses_indices: Vec::new() };
         match choice.kernel {

@@ -6,6 +6,9 @@ use rtcg::array::{
     Arg, ArrayContext, ArrayErrorKind, DType, Device, GpuArray, Op, OpOptions, Order, ReduceOptions, ReductionOp,
     Result, Scalar, WeakScalar, apply_elementwise, fuse,
 };
+use rtcg::lang::Compiled;
+use rtcg::lang::arguments::ArgType;
+use rtcg::lang::builder::{Term, call, lambda, map, program};
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -263,4 +266,51 @@ fn results_come_from_the_allocator_in_force_when_they_were_deferred() {
         array.read(&mut bytes, Order::C).unwrap();
         assert_eq!(bytes, [value; 10].map(f32::to_le_bytes).concat());
     }
+}
+
+/// The statements of the last element in a source, from the one that reads the first array on; variables are numbered
+/// in order of appearance.
+fn element_statements(source: &str) -> String {
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let first = lines.iter().rposition(|line| line.ends_with("= x0[i];")).expect("the kernel reads an array");
+    let statements: Vec<&str> = lines[first..].iter().copied().take_while(|line| line.starts_with("const ")).collect();
+    let is_variable = |word: &str| word.starts_with(['v', 's', 'x']) && word[1..].parse::<u32>().is_ok();
+    let mut names: Vec<&str> = Vec::new();
+    let mut renamed = String::new();
+    let statements = statements.join("\n");
+    for part in statements.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if !is_variable(word) {
+            renamed.push_str(part);
+            continue;
+        }
+        let at = names.iter().position(|name| *name == word).unwrap_or(names.len());
+        if at == names.len() {
+            names.push(word);
+        }
+        renamed.push_str(&format!("{}_{at}{}", &word[..1], &part[word.len()..]));
+    }
+    renamed
+}
+
+/// Fused operations and data-parallel programs have one compiler.
+#[test]
+fn fused_operations_have_the_statements_of_a_core_program() {
+    let bench = FusionFixture::new();
+    let (x, y) = (bench.f32_array(&[100], 0.5), bench.f32_array(&[100], 0.25).astype(DType::F64).unwrap());
+    fuse::fuse(|| sample_expression(&x, &y)).unwrap();
+    let fused = bench.record.sources.lock().unwrap().iter().find(|text| text.contains("array_fused(")).unwrap().clone();
+    let array = |dtype| ArgType::Array { dtype, ndim: 1, weak: false };
+    let arguments = [array(DType::F32), array(DType::F64), ArgType::Scalar { dtype: DType::F32, weak: false }];
+    let source = program("sample", |[x, y, factor]| {
+        let element = |[x, y]: [Term; 2]| {
+            let sum = x.clone() * factor + y.clone();
+            call("sqrt", [call("abs", [sum])]) - x * y
+        };
+        map(lambda(element), [x, y])
+    });
+    let compiled = Compiled::new(&source, &arguments).unwrap();
+    let statements = element_statements(&fused);
+    assert_eq!(statements, element_statements(&compiled.sources()[0]));
+    assert!(statements.ends_with("const double v_10 = v_8 - v_9;"), "{statements}");
 }
