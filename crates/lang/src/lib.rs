@@ -10,7 +10,7 @@
 //! | `elaborate/` | from the syntax tree to the core language |
 //! | `ir.rs` | the core language |
 //! | `passes/` | from core programs to statements that are kernels |
-//! | `emit/` | from these to sources |
+//! | `emit/` | from these to sources, and the expressions of fused array operations |
 //! | `plan.rs` | what a program will do, as text |
 //! | `rewrite.rs` | copies of blocks |
 //! | `specialize/` | patterns that have kernels of their own: stencils |

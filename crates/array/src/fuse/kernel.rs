@@ -43,13 +43,11 @@ pub(super) struct FusedSpec {
     pub(super) pattern: AccessPattern,
 }
 
-/// A [`ReduceSpec`] that reduces the value of an expression in place of `x`, whose dtype it has.
+/// A [`ReduceSpec`] that reduces the value of an expression's last node in place of `x`, whose dtype it has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct FusedReduceSpec {
     pub(super) reduce: ReduceSpec,
     pub(super) expression: FusedExpression,
-    /// The node whose value is reduced.
-    pub(super) node: u16,
 }
 
 impl KernelSpec for FusedSpec {
@@ -72,7 +70,8 @@ impl KernelSpec for FusedReduceSpec {
 
     fn source(&self) -> String {
         let ReduceSpec { x, compute, out, .. } = self.reduce;
-        self.expression.source(std::iter::once(self.node), &[x, compute, out], |text, arrays| {
+        let last = self.expression.nodes.len() as u16 - 1;
+        self.expression.source(std::iter::once(last), &[x, compute, out], |text, arrays| {
             self.reduce.expression_source(arrays, text)
         })
     }
