@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import itertools
 import math
 import operator
 from typing import Any
@@ -951,6 +952,124 @@ expect("zeros: a sum from an argument of -0", sum_from, [MINUS, -0.0], -0.0)
 expect("zeros: a sum from an argument of 0", sum_from, [MINUS, 0.0], 0.0)
 expect("zeros: sums of rows", row_sums_from_minus_zero, [MINUS.reshape(4, 10)], MINUS[:4])
 expect("zeros: sums from both", sums_from_both_zeros, [MINUS], (np.float64(-0.0), np.float64(0)))
+
+# -- numbers that a dtype does not have ---------------------------------------------------------
+
+
+@cu
+def compared_with_literals(x):
+    return (
+        [v < 1000 for v in x],
+        [v >= -1000 for v in x],
+        [v == -1 for v in x],
+        [v != 2**32 - 1 for v in x],
+        [2**31 > v for v in x],
+        [-(2**63) <= v for v in x],
+        [-200 < v < 200 for v in x],
+    )
+
+
+@cu
+def compared(x, k):
+    return [v < k for v in x], [k <= v for v in x], [v == k for v in x]
+
+
+@cu
+def scaled_by_powers(x):
+    return [v / 2**64 for v in x], [v * 2**63 for v in x], [v + 10**20 for v in x], [v < 2**63 for v in x]
+
+
+@cu
+def plus(x, k):
+    return [v + k for v in x]
+
+
+@cu
+def chosen(x, k):
+    return [v if v < 3 else k for v in x]
+
+
+@cu
+def bits_of_half(x):
+    return [v & (2**64 - 1) for v in x], [v ^ 0xCBF29CE484222325 for v in x]
+
+
+for _dtype in ["int8", "uint8", "int32", "uint32", "int64", "uint64", "bool"]:
+    _ends = [0, 1] if _dtype == "bool" else [np.iinfo(_dtype).min, 0, 1, np.iinfo(_dtype).max]
+    _x = np.array(_ends, _dtype)
+    _literals = (
+        _x < 1000, _x >= -1000, _x == -1, _x != 2**32 - 1, 2**31 > _x, -(2**63) <= _x, (-200 < _x) & (_x < 200),
+    )  # fmt: skip
+    expect(f"bounds: {_dtype} and literals", compared_with_literals, (_x,), _literals)
+    for _k in [-1, 2, 300, -(2**40)]:
+        expect(f"bounds: {_dtype} and {_k}", compared, (_x, _k), (_x < _k, _k <= _x, _x == _k))
+for _dtype in ["float32", "float64"]:
+    _x = np.array([1, -3e9, 1e19], _dtype)
+    _powers = (_x / 2**64, _x * 2**63, _x + 10**20, _x < 2**63)
+    expect(f"bounds: {_dtype} and powers", scaled_by_powers, (_x,), _powers, rtol=1e-7)
+_x = np.array([5, 2**64 - 1], np.uint64)
+expect("bounds: masks of 64 bits", bits_of_half, (_x,), (_x, _x ^ np.uint64(0xCBF29CE484222325)))
+for _x, _k in [(of("uint8", 1, 2), 300), (of("uint8", 1, 2), -1), (of("int8", 1, 2), 128), (of("uint64", 1), -1)]:
+    expect_error(f"bounds: {_x.dtype} plus {_k}", plus, (_x, _k), OverflowError, "out of bounds for")
+expect("bounds: the largest that fits", plus, (of("uint8", 1, 2), 255), of("uint8", 0, 1))
+expect_error("bounds: a branch", chosen, (of("uint8", 1, 5), 300), OverflowError, "out of bounds for")
+
+# -- NaN in comparisons -------------------------------------------------------------------------
+
+
+@cu
+def extremes(x):
+    return min(x), max(x), argmin(x)[0], argmax(x)[0]
+
+
+@cu
+def running_extremes(x):
+    return scan(max, x), rscan(min, x), exclusive_scan(max, 0.25, x)
+
+
+@cu
+def extremes_from(x, first):
+    return reduce(max, x, first), reduce(min, x, first)
+
+
+@cu
+def extremes_of_rows(x):
+    return [max(row) for row in x], [argmin(row)[0] for row in x]
+
+
+pmin, pmax = builtins.min, builtins.max
+
+
+def python_extremes(x):
+    numbers = [(value, -at) for at, value in builtins.enumerate(x)]
+    return tuple(
+        of(numbers, key=lambda pair: pair[0])[part] * (-1 if part else 1) for part in (0, 1) for of in (pmin, pmax)
+    )
+
+
+def with_nans(n, share, dtype="float32"):
+    rng = np.random.default_rng(n)
+    x = rng.random(n).astype(dtype)
+    x[rng.random(n) < share] = np.nan
+    return x
+
+
+for _name, _x in {
+    "few": with_nans(5000, 0.01), "many": with_nans(5000, 0.6, "float64"), "first": of("float32", np.nan, 1, 2),
+    "all": of("float64", np.nan, np.nan), "but one": of("float16", np.nan, 3)[::-1].copy(),
+    "infinite": of("float32", -np.inf, np.nan, np.inf, np.nan),
+}.items():  # fmt: skip
+    _least, _greatest, _at_least, _at_greatest = python_extremes(_x)
+    expect(f"NaN: {_name}", extremes, (_x,), (_least, _greatest, np.int64(_at_least), np.int64(_at_greatest)))
+    _forward = tuple(list(itertools.accumulate(values, take)) for values, take in [(_x, pmax), (_x[::-1], pmin)])
+    _after = list(itertools.accumulate([_x.dtype.type(0.25), *_x[:-1]], pmax))
+    _running = np.array(_forward[0]), np.array(_forward[1][::-1]), np.array(_after)
+    expect(f"NaN: running, {_name}", running_extremes, (_x,), _running)
+    _first = _x.dtype.type(0.5)
+    expect(f"NaN: from a number, {_name}", extremes_from, (_x, _first), (pmax(_first, *_x), pmin(_first, *_x)))
+_x = with_nans(600, 0.3, "float64").reshape(20, 30)
+_rows = np.array([pmax(row) for row in _x]), np.array([python_extremes(row)[2] for row in _x])
+expect("NaN: in rows", extremes_of_rows, (_x,), _rows)
 
 # -- tail recursion ---------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import pickle
 import sys
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from rtcg.copperhead import (
     ragged,
     reduce,
     scan,
+    sort,
     sum,
     to_numpy,
 )  # fmt: skip
@@ -738,6 +740,58 @@ def test_reductions_keep_the_order_whatever_lanes_warps_and_blocks_take(context,
     for a, b in zip(x.tolist(), y.tolist()):
         factor, sum = factor * a % 2**64, (sum * a + b) % 2**64
     assert [value % 2**64 for value in found] == [factor, sum]
+
+
+# -- sorts ------------------------------------------------------------------------------------
+
+
+@cu
+def ascending(x):
+    return sort(lambda a, b: a < b, x)
+
+
+@cu
+def by_second(x, y):
+    return sort(lambda a, b: a[1] < b[1], zip(x, y))
+
+
+@cu
+def by_both(x, y):
+    return sort(lambda a, b: a[0] < b[0] or (a[0] == b[0] and a[1] > b[1]), zip(x, y))
+
+
+@cu
+def by_no_order(x, y):
+    return sort(lambda a, b: a[0] != b[1], zip(x, y))
+
+
+def map_nan(row):
+    """A row whose NaN are equal to each other."""
+    return tuple("nan" if value != value else value for value in row)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 100, 5000])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_sorts_lose_no_element_whatever_the_order(context, n, dtype):
+    rng = np.random.default_rng(n)
+    x, y = (rng.integers(0, 50, n).astype(dtype) for _ in range(2))
+    if dtype != "int32":
+        x[rng.random(n) < 0.3], y[rng.random(n) < 0.3] = np.nan, np.nan
+        x[rng.random(n) < 0.1] = -0.0
+    number = np.arange(n)
+    with places.virtual0:
+        np.testing.assert_array_equal(to_numpy(ascending(x)), np.sort(x, kind="stable"))
+        found = to_numpy(by_second(number, y))
+        np.testing.assert_array_equal(found["f0"], np.argsort(y, kind="stable"))
+        for function in (by_both, by_no_order):
+            found = to_numpy(function(x, y))
+            columns = [np.column_stack(pair).astype(np.float64) for pair in ((found["f0"], found["f1"]), (x, y))]
+            one, other = (Counter(map_nan(row) for row in column.tolist()) for column in columns)
+            assert one == other
+        if dtype == "int32":
+            found = to_numpy(by_both(x, y))
+            expected = sorted(zip(x.tolist(), y.tolist()), key=lambda pair: (pair[0], -pair[1]))
+            assert found.tolist() == expected
 
 
 # -- loops ------------------------------------------------------------------------------------

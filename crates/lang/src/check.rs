@@ -471,7 +471,7 @@ fn loses_no_kind(from: DType, to: DType) -> bool {
 }
 
 /// Whether a constant may have a dtype.
-pub(crate) fn holds(dtype: DType, number: Number) -> bool {
+pub fn holds(dtype: DType, number: Number) -> bool {
     match (dtype.kind(), number) {
         (DTypeKind::Record, _) => false,
         (_, Number::Bool(_)) | (DTypeKind::Complex, _) => true,

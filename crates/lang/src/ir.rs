@@ -10,7 +10,7 @@
 use crate::span::Span;
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A variable: an index into [`Program::vars`].
@@ -303,6 +303,8 @@ pub struct Program {
     pub body: Block,
     /// What the user calls arrays, where that is known.
     pub names: BTreeMap<Var, Arc<str>>,
+    /// Conversions of Python's integers to integers of a type: where the host makes one, the number must fit.
+    pub checked: BTreeSet<Var>,
 }
 
 impl Program {

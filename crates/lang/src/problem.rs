@@ -12,6 +12,8 @@ pub enum ProblemKind {
     Type,
     /// Lengths do not fit.
     Shape,
+    /// A number does not fit.
+    Range,
 }
 
 /// One problem.
@@ -87,7 +89,8 @@ impl Problems {
     /// The kind of the whole report: that of the language comes first.
     pub fn kind(&self) -> ProblemKind {
         let has = |kind| self.found.iter().any(|problem| problem.kind == kind);
-        [ProblemKind::Language, ProblemKind::Type].into_iter().find(|kind| has(*kind)).unwrap_or(ProblemKind::Shape)
+        let order = [ProblemKind::Language, ProblemKind::Type, ProblemKind::Range];
+        order.into_iter().find(|kind| has(*kind)).unwrap_or(ProblemKind::Shape)
     }
 
     /// The report.

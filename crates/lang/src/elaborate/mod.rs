@@ -7,6 +7,7 @@
 mod calls;
 mod comprehensions;
 mod expressions;
+mod extremes;
 mod operators;
 mod prelude;
 mod recursion;

@@ -110,6 +110,20 @@ impl Elaborator<'_> {
         if let Some(known) = self.fold(op, args) {
             return Some(known);
         }
+        if op.is_comparison()
+            && let [x, y] = args
+        {
+            for (known, other, is_turned) in [(y, x, false), (x, y, true)] {
+                if let Some(number) = known.constant_int().filter(|_| known.weak && other.constant().is_none()) {
+                    match self.comparison_with(op, *other, number, is_turned, span) {
+                        Compared::Known(found) => return Some(found),
+                        Compared::As(other) if is_turned => return self.prim(op, &[*known, other], span),
+                        Compared::As(other) => return self.prim(op, &[other, *known], span),
+                        Compared::Plain => {}
+                    }
+                }
+            }
+        }
         if let (Op::Power, [x, exponent]) = (op, args)
             && exponent.weak
             && exponent.constant_int() == Some(2)
@@ -129,8 +143,13 @@ impl Elaborator<'_> {
             (computed, is_weak)
         };
         let _ = computed;
-        let operands: Vec<OperandType> =
-            leaves.iter().map(|leaf| if is_weak { OperandType::Strong(leaf.dtype) } else { leaf.operand() }).collect();
+        // Integers are compared as they are, also Python's.
+        let are_compared = op.is_comparison() && leaves.iter().all(|leaf| leaf.dtype.is_integral());
+        let is_known = |at: usize| args[at].constant().is_some();
+        let operand = |(at, leaf): (usize, &Leaf)| {
+            if is_weak || (are_compared && !is_known(at)) { OperandType::Strong(leaf.dtype) } else { leaf.operand() }
+        };
+        let operands: Vec<OperandType> = leaves.iter().enumerate().map(operand).collect();
         let types = match op.resolve_operand_types(&operands, None) {
             Ok((_, types)) => types,
             Err(refused) => {
@@ -156,6 +175,14 @@ impl Elaborator<'_> {
                 return None;
             }
         };
+        let is_of_integers = |(at, leaf): (usize, &Leaf)| leaf.dtype.is_integral() || large_integer(args[at]).is_some();
+        if op != Op::TrueDivide
+            && leaves.iter().enumerate().all(is_of_integers)
+            && let Some(value) = args.iter().find_map(|arg| large_integer(*arg))
+        {
+            self.too_large(value, span);
+            return None;
+        }
         let mut atoms = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
             atoms.push(self.operand(op, at, *arg, types.compute, span)?);
@@ -195,7 +222,7 @@ impl Elaborator<'_> {
             return Some(arg.atom);
         };
         if dtype == compute {
-            return Some(arg.atom);
+            return Some(Atom::Const(number_as(number, compute).unwrap_or(number), dtype));
         }
         // A mixed comparison sees both operands in their own types.
         if op.is_comparison() && dtype.is_integral() && compute == DType::F64 {
@@ -253,11 +280,34 @@ impl Elaborator<'_> {
             (op, [x, y]) => fold_floats(op, real(*x)?, real(*y)?)?,
             _ => return None,
         };
-        let fits = match result {
-            Number::Int(value) => i64::try_from(value).is_ok(),
-            _ => true,
+        Some(Scalar::python(result))
+    }
+
+    fn too_large(&mut self, value: i128, span: Span) {
+        let advice = "write it as a float, or convert the other value with `float64(x)`";
+        self.problem(ProblemKind::Type, span, format!("the number {value} is out of bounds for int64"), advice);
+    }
+
+    /// A comparison of a value of a type with an integer of Python, which the type may not have.
+    fn comparison_with(&mut self, op: Op, other: Scalar, number: i128, is_turned: bool, span: Span) -> Compared {
+        let dtype = self.program.dtype(other.atom);
+        let (low, high) = super::types::integer_range(dtype);
+        if !dtype.is_integral() || (dtype != DType::Bool && (low..=high).contains(&number)) {
+            return Compared::Plain;
+        }
+        if dtype == DType::Bool {
+            let to = Leaf { dtype: DType::I64, weak: other.weak };
+            return Compared::As(self.convert_scalar(other, to, span));
+        }
+        // Whether the value is below the number, on the left.
+        let is_below = (number > high) != is_turned;
+        let truth = match op {
+            Op::Less | Op::LessEqual => is_below,
+            Op::Greater | Op::GreaterEqual => !is_below,
+            Op::NotEqual => true,
+            _ => false,
         };
-        fits.then(|| Scalar::python(result))
+        Compared::Known(Scalar { atom: Atom::Const(Number::Bool(truth), DType::Bool), weak: other.weak })
     }
 
     /// Sums and products of indices with 0 and 1.
@@ -369,6 +419,15 @@ impl Elaborator<'_> {
         if first.is_poison() || second.is_poison() {
             return Value::Poison;
         }
+        for (known, other) in [(&first, &second), (&second, &first)] {
+            if let (Value::Scalar(known), Value::Scalar(other)) = (known, other)
+                && let Some(value) = large_integer(*known)
+                && self.program.dtype(other.atom).is_integral()
+            {
+                self.too_large(value, span);
+                return Value::Poison;
+            }
+        }
         self.resume_block(first_stmts);
         let first = self.convert(&first, &joined, span);
         let then = self.close_with(&first);
@@ -466,37 +525,61 @@ impl Elaborator<'_> {
     }
 }
 
+/// How a value is compared with an integer.
+enum Compared {
+    /// Every value of its type gives this.
+    Known(Scalar),
+    /// As this value.
+    As(Scalar),
+    /// As it is.
+    Plain,
+}
+
+/// An integer of Python that no integer type has.
+fn large_integer(scalar: Scalar) -> Option<i128> {
+    let has_type = |value: &i128| i64::try_from(*value).is_ok() || u64::try_from(*value).is_ok();
+    scalar.constant_int().filter(|value| scalar.weak && !has_type(value))
+}
+
 /// The first type wider than another one that has a number.
-fn wider(value: i128, than: DType) -> &'static str {
-    let types = [DType::I16, DType::I32, DType::I64];
+pub(super) fn wider(value: i128, than: DType) -> &'static str {
+    let types = [DType::I16, DType::I32, DType::I64, DType::U64];
     let fits = |dtype: &&DType| {
         let (low, high) = super::types::integer_range(**dtype);
-        dtype.itemsize() > than.itemsize() && (low..=high).contains(&value)
+        dtype.itemsize() >= than.itemsize() && (low..=high).contains(&value)
     };
     types.iter().find(fits).map_or("float64", |dtype| dtype.name())
 }
 
 fn real(number: Number) -> Option<f64> {
     match number {
-        Number::Int(value) if value.unsigned_abs() < 1 << 53 => Some(value as f64),
+        Number::Int(value) => Some(value as f64),
         Number::Float(value) => Some(value),
         _ => None,
     }
 }
 
+/// Integers of Python have any length; what has more than 127 bits is a float here.
 fn fold_ints(op: Op, x: i128, y: i128) -> Option<Number> {
+    let or_float = |found: Option<i128>, float: f64| found.map_or(Number::Float(float), Number::Int);
     Some(match op {
-        Op::Add => Number::Int(x + y),
-        Op::Subtract => Number::Int(x - y),
-        Op::Multiply => Number::Int(x.checked_mul(y)?),
+        Op::Add => or_float(x.checked_add(y), x as f64 + y as f64),
+        Op::Subtract => or_float(x.checked_sub(y), x as f64 - y as f64),
+        Op::Multiply => or_float(x.checked_mul(y), x as f64 * y as f64),
         Op::FloorDivide if y != 0 => Number::Int(x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0)),
         Op::Remainder if y != 0 => {
             let rest = x % y;
             Number::Int(if rest != 0 && ((rest < 0) != (y < 0)) { rest + y } else { rest })
         }
-        Op::TrueDivide if y != 0 => Number::Float(real(Number::Int(x))? / real(Number::Int(y))?),
-        Op::Power if (0..=64).contains(&y) => Number::Int(x.checked_pow(y as u32)?),
-        Op::LeftShift if (0..63).contains(&y) && x.unsigned_abs() < 1 << 62 => Number::Int(x << y),
+        Op::TrueDivide if y != 0 => Number::Float(x as f64 / y as f64),
+        Op::Power if y >= 0 => {
+            let exact = u32::try_from(y).ok().and_then(|y| x.checked_pow(y));
+            or_float(exact, (x as f64).powf(y as f64))
+        }
+        Op::LeftShift if (0..1024).contains(&y) => {
+            let factor = 1_i128.checked_shl(y as u32).filter(|factor| *factor > 0);
+            or_float(factor.and_then(|factor| x.checked_mul(factor)), x as f64 * (y as f64).exp2())
+        }
         Op::RightShift if (0..127).contains(&y) => Number::Int(x >> y),
         Op::BitAnd => Number::Int(x & y),
         Op::BitOr => Number::Int(x | y),
@@ -539,5 +622,15 @@ mod tests {
             assert_eq!(fold_ints(Op::FloorDivide, x, y), Some(Number::Int(quotient)), "{x} // {y}");
             assert_eq!(fold_ints(Op::Remainder, x, y), Some(Number::Int(rest)), "{x} % {y}");
         }
+    }
+
+    #[test]
+    fn known_integers_are_as_long_as_in_python() {
+        let two_to = |n: u32| Some(Number::Int(1_i128 << n));
+        assert_eq!(fold_ints(Op::Power, 2, 64), two_to(64));
+        assert_eq!(fold_ints(Op::Multiply, 1 << 62, 4), two_to(64));
+        assert_eq!(fold_ints(Op::LeftShift, 1, 64), two_to(64));
+        assert_eq!(fold_ints(Op::Power, 2, 200), Some(Number::Float(200_f64.exp2())));
+        assert_eq!(fold_ints(Op::LeftShift, -3, 200), Some(Number::Float(-3.0 * 200_f64.exp2())));
     }
 }

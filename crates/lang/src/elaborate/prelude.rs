@@ -564,51 +564,6 @@ impl Elaborator<'_> {
         self.reduce(name, &Value::Elementwise(op), &truths, Some(&Scalar::python(first).into()), true, span)
     }
 
-    /// `min` and `max`, of a sequence or of several numbers.
-    fn extreme(&mut self, name: &str, arguments: &[Value], spans: &[Span], span: Span) -> Value {
-        let comparison = if name == "min" { Comparison::Lt } else { Comparison::Gt };
-        if let [value] = arguments {
-            let at = spans.first().copied().unwrap_or(span);
-            let Some(seq) = self.seq_argument(name, "the argument", value, at) else { return Value::Poison };
-            self.check_not_empty(name, &seq, at, span);
-            let better = Value::Prelude(if name == "min" { "__first_min" } else { "__first_max" }.into());
-            let _ = comparison;
-            return self.reduce(name, &better, &seq, None, false, span);
-        }
-        let mut best = arguments[0].clone();
-        for other in &arguments[1..] {
-            best = self.better(comparison, &best, other, span);
-        }
-        best
-    }
-
-    /// A reduction that begins with the first element needs one.
-    fn check_not_empty(&mut self, name: &str, seq: &Seq, at: Span, span: Span) {
-        let least = self.index_op(Op::Maximum, seq.length, Atom::index(1), span);
-        let what = self.quoted(at).filter(|_| at != span).unwrap_or_else(|| "the sequence".into());
-        let names = vec![format!("{what} is empty; `{name}` needs one element at least")];
-        if !self.follows_condition() {
-            self.emit(crate::ir::Exp::Same { lengths: vec![seq.length, least], names }, &[(DType::I64, 0)], span);
-        }
-    }
-
-    /// The second value if it compares so to the first one.
-    pub(super) fn better(&mut self, comparison: Comparison, a: &Value, b: &Value, span: Span) -> Value {
-        match self.compare(comparison, b, a, span) {
-            Value::Scalar(is_better) => self.choose(is_better, span, |_| b.clone(), |_| a.clone()),
-            _ => Value::Poison,
-        }
-    }
-
-    fn extreme_with_index(&mut self, is_max: bool, seq: &Seq, at: Span, span: Span) -> Value {
-        let counted = self.range(Atom::index(0), seq.length, span);
-        let Value::Seq(counted) = counted else { return Value::Poison };
-        let pairs = Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element.clone()]) };
-        self.check_not_empty(if is_max { "argmax" } else { "argmin" }, &pairs, at, span);
-        let name = if is_max { "__argmax" } else { "__argmin" };
-        self.reduce(&name[2..], &Value::Prelude(name.into()), &pairs, None, true, span)
-    }
-
     fn scatter_seqs(
         &mut self,
         name: &str,

@@ -492,6 +492,7 @@ impl Elaborator<'_> {
         is_commutative: bool,
         span: Span,
     ) -> Value {
+        let seq = &self.elements_for(function, seq, first.is_some(), Direction::Forward, span);
         let Some(of) = self.accumulator_type(what, function, seq, first, span) else { return Value::Poison };
         let (axis, body) = self.elements_body(seq, &of, span);
         let op = self.combining_lambda(function, &of, span);
@@ -515,6 +516,7 @@ impl Elaborator<'_> {
         direction: Direction,
         span: Span,
     ) -> Value {
+        let seq = &self.elements_for(function, seq, prefix.is_some(), direction, span);
         let Some(of) = self.accumulator_type(what, function, seq, prefix, span) else { return Value::Poison };
         let (axis, body) = self.elements_body(seq, &of, span);
         let op = self.combining_lambda(function, &of, span);

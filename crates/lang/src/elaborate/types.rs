@@ -3,6 +3,7 @@
 use super::value::{Element, Leaf, Scalar, Seq, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Axis, Block, Exp, Number, Var};
+use crate::problem::ProblemKind;
 use crate::span::Span;
 use rtcg_hal::{DType, OperandType, WeakScalar, promote_operands};
 use std::fmt;
@@ -195,14 +196,24 @@ impl Elaborator<'_> {
     }
 
     pub(super) fn convert_scalar(&mut self, scalar: Scalar, to: Leaf, span: Span) -> Scalar {
+        if let Some(number) = scalar.constant().and_then(|number| number_as(number, to.dtype)) {
+            return Scalar { atom: Atom::Const(number, to.dtype), weak: to.weak };
+        }
         let from = self.program.dtype(scalar.atom);
         if from == to.dtype {
             return Scalar { weak: to.weak, ..scalar };
         }
-        if let Some(number) = scalar.constant().and_then(|number| number_as(number, to.dtype)) {
-            return Scalar { atom: Atom::Const(number, to.dtype), weak: to.weak };
+        let becomes_integer = scalar.weak && from.is_integer() && to.dtype.is_integer();
+        if let Some(value) = scalar.constant_int().filter(|_| scalar.weak && to.dtype.is_integer()) {
+            let text = format!("the number {value} is out of bounds for {}", to.dtype.name());
+            let wider = super::operators::wider(value, to.dtype);
+            self.problem(ProblemKind::Type, span, text, format!("convert the other value first, as in `{wider}(x)`"));
+            return Scalar { atom: Atom::Const(zero_of(to.dtype), to.dtype), weak: to.weak };
         }
         let out = self.emit_scalar(Exp::Cast { arg: scalar.atom, to: to.dtype }, to.dtype, span);
+        if becomes_integer {
+            self.program.checked.insert(out);
+        }
         Scalar { atom: out.into(), weak: to.weak }
     }
 

@@ -104,8 +104,10 @@ impl Scalar {
     pub(super) fn python(number: Number) -> Self {
         let dtype = match number {
             Number::Bool(_) => DType::Bool,
-            Number::Int(value) if i64::try_from(value).is_err() && u64::try_from(value).is_ok() => DType::U64,
-            Number::Int(_) => DType::I64,
+            Number::Int(value) if i64::try_from(value).is_ok() => DType::I64,
+            Number::Int(value) if u64::try_from(value).is_ok() => DType::U64,
+            // Only floats have it.
+            Number::Int(_) => DType::F64,
             Number::Float(_) => DType::F64,
             Number::Complex(..) => DType::C128,
         };

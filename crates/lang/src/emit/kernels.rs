@@ -585,8 +585,18 @@ fn rows<'a>(mut writer: Writer<'a>, space: Axis, offsets: Var, body: &'a Block, 
     Ok(finish_elementwise(writer, text, outputs(dtypes), Kernel::Ranged))
 }
 
-/// One step of a stable merge sort: runs of `rtcg_width` elements become runs of twice as many. Outputs are followed by
-/// the arrays that are read (`a` and their number), then the width and the number of elements.
+/// The kernels of a step of a stable merge sort: runs of `rtcg_width` elements become runs of twice as many.
+#[derive(Debug, Clone)]
+pub struct MergeStep {
+    /// For each element of a first run, how many of the second one come before it, behind the start of both; for others
+    /// that start. The output is followed by the arrays that are compared, the width and the number of elements.
+    pub ranks: Emitted,
+    /// The elements at their places. Outputs are followed by the running maximum of the ranks, the arrays, the width and
+    /// the number of elements. Places are a permutation whatever the ranks were, as those of NaN are.
+    pub places: Emitted,
+}
+
+/// The kernels of a step.
 ///
 /// # Errors
 /// When the order cannot be computed by a kernel.
@@ -595,7 +605,7 @@ pub fn emit_merge_step(
     arrays: &[Var],
     less: &Lambda,
     facts: &dyn Facts,
-) -> Result<Emitted, Box<Problem>> {
+) -> Result<MergeStep, Box<Problem>> {
     let mut writer = Writer::new(program, facts);
     let dtypes: Vec<DType> = arrays.iter().map(|array| program.var_type(*array).dtype).collect();
     let n = arrays.len();
@@ -603,45 +613,66 @@ pub fn emit_merge_step(
     let value = writer.combine(&mut order, less, &fields_of("a", n), &fields_of("b", n))?;
     let parameters = writer.parameters(false);
     let (parameters, call) = (parameters.declared, parameters.passed);
-    let functions = format!(
+    let less = format!(
         "{}__device__ __forceinline__ bool rtcg_less(const {VALUE} a, const {VALUE} b{parameters})\n{{\n{order}  return {};\n}}\n",
         value_struct(&dtypes),
         value[0]
     );
-    let load = |place: &str| value_of(&(0..n).map(|at| format!("a{at}[{place}]")).collect::<Vec<_>>());
-    let mut text = format!(
-        "const long long run = (long long)i / rtcg_width, start = (run ^ 1) * rtcg_width;\n\
-         const bool is_first = (run & 1) == 0;\n\
-         long long low = start < rtcg_n ? start : rtcg_n, high = start + rtcg_width < rtcg_n ? start + rtcg_width : rtcg_n;\n\
-         const {VALUE} own = {};\n\
-         while (low < high) {{\n\
+    let load = |place: &str| value_of(&(0..n).map(|at| format!("rtcg_a{at}[{place}]")).collect::<Vec<_>>());
+    let ranks = format!(
+        "{RUNS}const {VALUE} own = {};\n\
+         while (is_first && low < high) {{\n\
          \x20 const long long middle = low + (high - low) / 2;\n\
          \x20 const {VALUE} other = {};\n\
-         \x20 const bool goes_before = is_first ? rtcg_less(other, own{call}) : !rtcg_less(own, other{call});\n\
-         \x20 if (goes_before) low = middle + 1; else high = middle;\n\
+         \x20 if (rtcg_less(other, own{call})) low = middle + 1; else high = middle;\n\
          }}\n\
-         const long long base = (run / 2) * 2 * rtcg_width;\n\
-         const long long before = low - (start < rtcg_n ? start : rtcg_n);\n\
-         const long long place = base + ((long long)i - run * rtcg_width) + before;\n",
+         o0[i] = is_first ? base + low - second : base;\n",
         load("i"),
         load("middle"),
     );
-    for (at, part) in fields_of("own", n).iter().enumerate() {
-        let _ = writeln!(text, "{}[place] = {part};", output_name(at));
-    }
-    let mut arguments = outputs(&dtypes);
-    arguments.extend(
-        dtypes.iter().enumerate().map(|(at, dtype)| Argument::const_vector_arg(c_type(*dtype), &format!("a{at}"))),
+    let mut places = format!(
+        "{RUNS}long long place = rtcg_ranks[i] - base + i;\n\
+         if (!is_first) {{\n\
+         \x20 // As many of the first run come before it as have no more than those before it before themselves.\n\
+         \x20 low = base; high = second;\n\
+         \x20 while (low < high) {{\n\
+         \x20   const long long middle = low + (high - low) / 2;\n\
+         \x20   if (rtcg_ranks[middle] - base <= (long long)i - second) low = middle + 1; else high = middle;\n\
+         \x20 }}\n\
+         \x20 place = (long long)i - second + low;\n\
+         }}\n",
     );
-    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_width"));
-    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_n"));
-    arguments.extend(writer.arguments());
-    let snippet = ElementwiseSnippet {
-        name: "rtcg_merge".into(),
-        arguments,
-        operation: text,
-        preamble: writer.preamble() + &functions,
-        ..ElementwiseSnippet::default()
+    for at in 0..n {
+        let _ = writeln!(places, "{}[place] = rtcg_a{at}[i];", output_name(at));
+    }
+    let vector = |dtype: DType, name: &str| Argument::const_vector_arg(c_type(dtype), name);
+    let read = || dtypes.iter().enumerate().map(|(at, dtype)| vector(*dtype, &format!("rtcg_a{at}")));
+    let sizes = || ["rtcg_width", "rtcg_n"].map(|name| Argument::scalar_arg(c_type(DType::I64), name));
+    let kernel = |arguments: Vec<Argument>, operation: String, preamble: String, inputs| Emitted {
+        kernel: Kernel::Ranged(ElementwiseSnippet {
+            name: "rtcg_merge".into(),
+            arguments,
+            operation,
+            preamble,
+            ..ElementwiseSnippet::default()
+        }),
+        inputs,
+        fields: (Vec::new(), 0),
     };
-    Ok(Emitted { kernel: Kernel::Ranged(snippet), inputs: writer.inputs, fields: (Vec::new(), 0) })
+    let of_ranks = outputs(&[DType::I64]).into_iter().chain(read()).chain(sizes()).chain(writer.arguments()).collect();
+    let of_places = outputs(&dtypes).into_iter().chain([vector(DType::I64, "rtcg_ranks")]).chain(read()).chain(sizes());
+    let of_places = of_places.collect();
+    let helpers = rtcg_codegen::array::scalar_helpers(dtypes.iter().copied());
+    Ok(MergeStep {
+        places: kernel(of_places, places, helpers, Vec::new()),
+        ranks: kernel(of_ranks, ranks, writer.preamble() + &less, writer.inputs),
+    })
 }
+
+/// Where an element's pair of runs begins, and its second run.
+const RUNS: &str = "\
+const long long run = (long long)i / rtcg_width, base = (run & ~1LL) * rtcg_width;
+const bool is_first = (run & 1) == 0;
+const long long second = base + rtcg_width < rtcg_n ? base + rtcg_width : rtcg_n;
+long long low = second, high = second + rtcg_width < rtcg_n ? second + rtcg_width : rtcg_n;
+";

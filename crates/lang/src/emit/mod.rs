@@ -13,7 +13,7 @@ pub(crate) mod numbers;
 pub(crate) mod writer;
 
 pub use expression::emit_expression;
-pub use kernels::{emit, emit_merge_step, emit_row_reduction, emit_warps};
+pub use kernels::{MergeStep, emit, emit_merge_step, emit_row_reduction, emit_warps};
 pub use numbers::ZERO_COUNT;
 
 use crate::ir::{Atom, Var};

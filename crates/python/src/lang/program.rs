@@ -164,6 +164,7 @@ pub(super) fn problems_error(py: Python<'_>, problems: &Problems, source: &impl 
         ProblemKind::Language => untranslatable(py, report),
         ProblemKind::Type => PyTypeError::new_err(report),
         ProblemKind::Shape => PyValueError::new_err(report),
+        ProblemKind::Range => PyOverflowError::new_err(report),
     }
 }
 

@@ -12,6 +12,7 @@ use rtcg_array::{GpuArray, Index, Layout, Order};
 use rtcg_hal::{
     ArrayContext, ArrayError, DType, LaunchArgs, Result, blocking_region, compile_ahead, is_compiling_ahead,
 };
+use rtcg_lang::check::holds;
 use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
@@ -195,6 +196,14 @@ impl<'a> Run<'a> {
             }
             Exp::Cast { arg, to } => {
                 let (number, from) = self.number(*arg)?;
+                if let Number::Int(value) = number
+                    && self.compiled.program.checked.contains(&stmt.outs[0])
+                    && !holds(*to, number)
+                    && !self.only_compiles()
+                {
+                    let text = format!("the number {value} is out of bounds for {}", to.name());
+                    return Err(RunError::Problem(Box::new(Problem::new(ProblemKind::Range, stmt.span, text))));
+                }
                 self.set(stmt.outs[0], Value::Host(cast(number, from, *to), *to));
             }
             Exp::Length { array, axis } => {

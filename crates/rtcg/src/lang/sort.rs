@@ -3,10 +3,10 @@
 use super::kernels::{ReadyKernel, RunFacts};
 use super::run::{OwnedArg, Run, RunError};
 use super::value::Value;
-use rtcg_array::{BoundsMode, GpuArray, Index};
+use rtcg_array::{BoundsMode, GpuArray, Index, ScanOp};
 use rtcg_codegen::array::Op;
-use rtcg_hal::Result;
-use rtcg_lang::emit::emit_merge_step;
+use rtcg_hal::{DType, Result};
+use rtcg_lang::emit::{MergeStep, emit_merge_step};
 use rtcg_lang::ir::{Atom, Exp, Lambda, Stmt, Var};
 
 /// An order by one of the arrays.
@@ -25,7 +25,7 @@ impl Run<'_> {
             _ if self.only_compiles() => {
                 inputs.iter().map(|array| self.empty(array.shape(), array.dtype())).collect::<Result<_>>()?
             }
-            Some(order) if !is_float(&inputs[order.key]) => by_key(&inputs, &order)?,
+            Some(order) if !inputs[order.key].dtype().is_complex() => by_key(&inputs, &order)?,
             _ => self.by_merging(&inputs, arrays, less)?,
         };
         stmt.outs.iter().zip(sorted).for_each(|(out, array)| self.set(*out, Value::Array(array)));
@@ -42,23 +42,24 @@ impl Run<'_> {
         let n = inputs[0].size();
         let mut now: Vec<GpuArray> = inputs.iter().map(GpuArray::to_contiguous).collect::<Result<_>>()?;
         let emitted = emit_merge_step(&self.compiled.program, arrays, less, &RunFacts::default());
-        let ready = ReadyKernel::new(emitted.map_err(RunError::Problem)?)?;
+        let MergeStep { ranks, places } = emitted.map_err(RunError::Problem)?;
+        let (ranks, places) = (ReadyKernel::new(ranks)?, ReadyKernel::new(places)?);
         let mut width = 1_usize;
         while width < n {
+            let sizes = || [width as i64, n as i64].map(|value| OwnedArg::Bytes(value.to_le_bytes().into()));
+            let read: Vec<OwnedArg> = now.iter().cloned().map(OwnedArg::Array).chain(sizes()).collect();
+            let rank = self.empty(&[n], DType::I64)?;
+            self.launch(&ranks, std::slice::from_ref(&rank), &read, n)?;
+            // A comparison that is no order, as with NaN, may give a later element fewer than one before it.
+            let rank = rank.cumulative(ScanOp::Maximum, 0, None)?;
             let next: Vec<GpuArray> = now.iter().map(|array| self.empty(&[n], array.dtype())).collect::<Result<_>>()?;
-            let mut more: Vec<OwnedArg> = now.iter().cloned().map(OwnedArg::Array).collect();
-            more.extend([width as i64, n as i64].map(|value| OwnedArg::Bytes(value.to_le_bytes().into())));
-            self.launch(&ready, &next, &more, n)?;
+            let read: Vec<OwnedArg> = std::iter::once(OwnedArg::Array(rank)).chain(read).collect();
+            self.launch(&places, &next, &read, n)?;
             now = next;
             width *= 2;
         }
         Ok(now)
     }
-}
-
-/// NaNs are ordered by a comparison as they come, which only a merge does.
-fn is_float(array: &GpuArray) -> bool {
-    !array.dtype().is_integral()
 }
 
 fn by_key(inputs: &[GpuArray], order: &KeyOrder) -> Result<Vec<GpuArray>> {
