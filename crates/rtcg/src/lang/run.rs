@@ -10,7 +10,8 @@ use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
 use rtcg_array::{GpuArray, Index, Layout, Order};
 use rtcg_hal::{
-    ArrayContext, ArrayError, DType, LaunchArgs, Result, blocking_region, compile_ahead, is_compiling_ahead,
+    ArrayContext, ArrayError, DType, LaunchArgs, Result, blocking_region, check_interrupt, compile_ahead,
+    is_compiling_ahead,
 };
 use rtcg_lang::check::holds;
 use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
@@ -21,6 +22,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -247,8 +249,12 @@ impl<'a> Run<'a> {
             Exp::Loop { params, init, cond, body } => {
                 let mut values = init.iter().map(|value| self.value(*value)).collect::<Ran<Vec<_>>>()?;
                 let host_part = self.compiled.repeated.get(&address(stmt));
-                let mut n_rounds = 0;
+                let (mut n_rounds, mut checked) = (0, Instant::now());
                 while self.goes_on(params, cond, &values)? {
+                    if checked.elapsed() >= INTERRUPT_CHECKS {
+                        check_interrupt()?;
+                        checked = Instant::now();
+                    }
                     // The values are the variables' alone, so that the memory of those that are replaced is free.
                     values.clear();
                     values = self.block(body)?;
@@ -698,6 +704,9 @@ impl<'a> Run<'a> {
         Ok(())
     }
 }
+
+/// How often a loop of the host asks whether it is interrupted.
+const INTERRUPT_CHECKS: Duration = Duration::from_millis(20);
 
 /// Indices of a kernel for each element whose reductions a warp shares.
 const WARP: usize = 32;
