@@ -475,6 +475,36 @@ def sorted_builtin(x):
 
 
 @wrong(FLOATS)
+def rounded_builtin(x):
+    return [round(v) for v in x]
+
+
+@wrong(FLOATS)
+def product_of_math(x):
+    return math.prod(x)
+
+
+@wrong(FLOATS)
+def reversed_builtin(x):
+    return reversed(x)
+
+
+@wrong(INTS)
+def literal_of_more_than_64_bits(x):
+    return [v + 2**64 for v in x]
+
+
+@wrong(INTS)
+def branch_of_more_than_64_bits(x):
+    return [v if v > 0 else 10**20 for v in x]
+
+
+@wrong(np.arange(3, dtype=np.uint8))
+def branch_that_a_dtype_does_not_have(x):
+    return [v if v < 2 else 300 for v in x]
+
+
+@wrong(FLOATS)
 def only_one_branch_assigns(x):
     if len(x) > 2:
         y = 1

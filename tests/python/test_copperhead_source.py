@@ -246,7 +246,8 @@ inner_lambdas = lambda x: lambda y: lambda z: x  # noqa: E731
 def test_functions_are_found_below_decorators_and_in_classes():
     assert tree_of(decorated) == "decorated(a b): return (Mult a b) return 0"
     assert tree_of(Holder.method) == (
-        'method(a b): !"a default value" "pass the argument in every call" return (if b (Add a 1) (call __private a))'
+        'method(a b): !"a default value" "leave it out and pass the argument in every call; names from outside need no '
+        '`name=name`" return (if b (Add a 1) (call __private a))'
     )
     assert tree_of(Holder.lambda_of_class) == "<lambda>(a): return (Sub a 1)"
 
@@ -511,8 +512,7 @@ OUTSIDE = {
     "np.abs": "module numpy {abs = elementwise absolute}",
     "np.where": "module numpy {where = elementwise where}",
     "np.pi": "module numpy {pi = number 3.141592653589793}",
-    "np.arange": 'module numpy {arange = unusable "`numpy.arange`, which programs do not have" "the nearest known '
-    'name is `range`"}',
+    "np.arange": 'module numpy {arange = unusable "`numpy.arange`, which programs do not have" "write `range(n)`"}',
     "np.floating": 'module numpy {floating = unusable "the class `floating`" "the nearest known name is `float`"}',
     "np.linalg.norm": 'module numpy {linalg = module numpy.linalg {norm = unusable "`numpy.linalg.norm`, which '
     'programs do not have" ""}}',
@@ -542,10 +542,10 @@ OUTSIDE = {
     "float": "prelude float",
     "print": 'unusable "`print`, which programs do not have" "return what to print: a program is compiled, and its '
     'values are on a device"',
-    "sorted": 'unusable "`sorted`, which programs do not have" "the nearest known name is `sort`"',
-    "list": 'unusable "the class `list`" ""',
+    "sorted": 'unusable "`sorted`, which programs do not have" "write `sort(op, x)`, as in `sort(cmp_lt, x)`"',
+    "list": 'unusable "the class `list`" "leave it out: the prelude\'s functions give sequences"',
     "text": 'unusable "a string" "values are numbers, tuples and sequences"',
-    "nothing": 'unusable "`None`" "return a value on every path, and use no optional ones"',
+    "nothing": 'unusable "`None`" "return a value on every path: programs have numbers, tuples and sequences alone"',
     "items": 'unusable "a list" "pass it as an argument, or make it a tuple if it is short"',
     "array": 'unusable "an object of type numpy.ndarray" "pass it as an argument"',
     "wide": 'unusable "an object of type numpy.longdouble" "pass it as an argument"',

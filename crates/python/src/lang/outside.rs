@@ -18,7 +18,31 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Python's functions that are the prelude's in a program.
-const BUILTINS: [&str; 15] = [
+/// Functions and classes of Python and NumPy that programs do not have, and what to write instead.
+const INSTEAD: &[(&[&str], &str)] = &[
+    (&["print"], "return what to print: a program is compiled, and its values are on a device"),
+    (&["list", "tuple", "iter"], "leave it out: the prelude's functions give sequences"),
+    (&["reduce"], "write the prelude's `reduce`, whose function is associative"),
+    (&["ceil"], "write `int64(numpy.ceil(x))`"),
+    (&["floor"], "write `int64(numpy.floor(x))`"),
+    (&["trunc"], "write `int64(numpy.trunc(x))`"),
+    (&["round", "around"], "write `numpy.rint(x)`, or `numpy.rint(x * 10**n) / 10**n` for n digits"),
+    (&["divmod"], "write `(x // y, x % y)`"),
+    (&["prod"], "write `reduce(op_mul, x, 1)`"),
+    (&["fsum"], "write `sum(x)`"),
+    (&["isclose"], "write `abs(x - y) <= tolerance`"),
+    (&["reversed", "flip"], "write `[x[len(x) - 1 - i] for i in indices(x)]`"),
+    (&["sorted"], "write `sort(op, x)`, as in `sort(cmp_lt, x)`"),
+    (&["concatenate"], "write `join([x, y])`"),
+    (&["zeros", "ones", "full"], "write `replicate(value, n)`"),
+    (&["arange"], "write `range(n)`"),
+    (&["dot", "inner", "vdot"], "write `sum(map(op_mul, x, y))`"),
+    (&["cumsum"], "write `scan(op_add, x)`"),
+    (&["str", "repr", "bytes"], "leave it out: values are numbers, tuples and sequences"),
+    (&["complex"], "write `complex128(x)`"),
+];
+
+const BUILTINS: [&str; 16] = [
     "abs",
     "all",
     "any",
@@ -31,6 +55,7 @@ const BUILTINS: [&str; 15] = [
     "map",
     "max",
     "min",
+    "pow",
     "range",
     "sum",
     "zip",
@@ -222,22 +247,16 @@ impl<'py> Resolver<'py> {
         if module == "builtins" && BUILTINS.contains(&name.as_str()) {
             return Ok(Outside::Prelude(name.into()));
         }
+        let known = INSTEAD.iter().find(|(names, _)| names.contains(&name.as_str()));
+        let advice = match (known, module.split('.').next()) {
+            (Some((_, advice)), Some("builtins" | "math" | "numpy" | "_functools")) => (*advice).to_owned(),
+            _ => self.nearest(&name)?,
+        };
         Ok(unusable(if value.is_instance_of::<PyFunction>() && module.split('.').next() != Some("numpy") {
             unsupported("a function that is not decorated with @cu", "decorate it with @cu")
         } else if value.is_instance_of::<PyType>() {
-            unsupported(format!("the class `{name}`"), &self.nearest(&name)?)
+            unsupported(format!("the class `{name}`"), &advice)
         } else {
-            let advice = match (module.as_str(), name.as_str()) {
-                ("builtins", "print") => {
-                    "return what to print: a program is compiled, and its values are on a device".into()
-                }
-                ("builtins", "list" | "tuple" | "iter") => {
-                    "leave it out: the prelude's functions give sequences".into()
-                }
-                ("math", "ceil" | "floor" | "trunc") => format!("write `int64(numpy.{name}(x))`"),
-                ("_functools", "reduce") => "write the prelude's `reduce`, whose function is associative".into(),
-                _ => self.nearest(&name)?,
-            };
             let module = if module.is_empty() || module == "builtins" { String::new() } else { format!("{module}.") };
             unsupported(format!("`{module}{name}`, which programs do not have"), &advice)
         }))
