@@ -1014,6 +1014,38 @@ for _x, _k in [(of("uint8", 1, 2), 300), (of("uint8", 1, 2), -1), (of("int8", 1,
 expect("bounds: the largest that fits", plus, (of("uint8", 1, 2), 255), of("uint8", 0, 1))
 expect_error("bounds: a branch", chosen, (of("uint8", 1, 5), 300), OverflowError, "out of bounds for")
 
+# -- filters inside of maps ---------------------------------------------------------------------
+
+
+@cu
+def sums_of_equal(x, keys):
+    return [sum([v for v in x if v == key]) for key in keys]
+
+
+@cu
+def means_below(x, limits):
+    def mean(limit):
+        kept = filter(lambda v: v < limit, x)
+        return sum(kept) / len(kept) if len(kept) > 0 else -1.0
+
+    return map(mean, limits)
+
+
+@cu
+def kept_of_rows(rows):
+    return [sum([v for v in row if v > 2]) for row in rows], [any([v % 2 == 0 for v in row if v > 2]) for row in rows]
+
+
+_x = np.arange(60) % 7
+_keys = np.arange(-1, 9)
+expect("filters: sums of keys", sums_of_equal, (_x, _keys), np.array([_x[_x == key].sum() for key in _keys]))
+_floats = np.random.default_rng(3).random(50)
+_limits = np.array([0, 0.5, 2.0])
+_means = np.array([-1, _floats[_floats < 0.5].mean(), _floats.mean()])
+expect("filters: means", means_below, (_floats, _limits), _means, rtol=1e-14)
+_rows = [np.array([1, 2, 3, 4]), np.array([1]), np.array([5, 7, 0])]
+expect("filters: of rows", kept_of_rows, (_rows,), (np.array([7, 0, 12]), np.array([True, False, False])))
+
 # -- NaN in comparisons -------------------------------------------------------------------------
 
 

@@ -40,7 +40,10 @@ impl Problem {
     /// That an element makes a sequence.
     pub(crate) fn sequence_of_element(span: Span) -> Self {
         let text = "this makes a sequence for each element, which kernels cannot compute yet";
-        let advice = "compute it for all elements at once, outside of the map".to_owned();
+        let advice =
+            "compute it for all elements at once, outside of the map; of elements that are not kept, give a number \
+                      that changes nothing, as in `max([v if v < limit else least for v in x])`"
+                .to_owned();
         Self { advice, ..Self::new(ProblemKind::Language, span, text) }
     }
 }

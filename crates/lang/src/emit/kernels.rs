@@ -257,7 +257,7 @@ fn neutral_of(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> Option<String> {
 }
 
 /// The neutral elements of a function that combines each part by a commutative operation that has one.
-fn neutral_numbers(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> Option<Vec<Number>> {
+pub(crate) fn neutral_numbers(op: &Lambda, dtypes: &[DType], init: &[Atom]) -> Option<Vec<Number>> {
     if !crate::simplify::is_commutative(op) {
         return None;
     }

@@ -6,6 +6,7 @@
 //! | `forward_views.rs` | elements are read from arrays, never from rows or slices |
 //! | `lift_scalars.rs` | scalars that depend on arrays are computed on the device |
 //! | `flatten_nests.rs` | no element is an array |
+//! | `fold_filters.rs` | what a filter keeps of an element is reduced without being made |
 //! | `fuse.rs` | sequences that are only read are not stored |
 //! | `bound_indices.rs` | indices that are always inside are neither wrapped nor clamped |
 //! | `distribute.rs` | reductions of rows by themselves, as another form of a map |
@@ -15,6 +16,7 @@ mod bound_indices;
 mod check_indices;
 mod distribute;
 mod flatten_nests;
+mod fold_filters;
 mod forward_views;
 mod fuse;
 mod lift_scalars;
@@ -38,6 +40,8 @@ const PASSES: &[Pass] = &[
     ("forward views", |program, _| forward_views::run(program)),
     ("lift scalars", |program, _| lift_scalars::run(program)),
     ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("fold filters", |program, _| fold_filters::run(program)),
+    ("branches", |program, _| simplify_branches(program)),
     ("flatten nests", flatten_nests::run),
     ("forward views", |program, _| forward_views::run(program)),
     ("dead statements", |program, _| remove_dead_statements(program)),
