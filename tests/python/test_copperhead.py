@@ -24,6 +24,7 @@ from rtcg.copperhead import (
     _prelude,
     cu,
     cuarray,
+    float64,
     force,
     indices,
     map,
@@ -820,6 +821,17 @@ def counted(x, step, last):
 
 
 @cu
+def last_step(total, steps):
+    """A number on the device becomes one that the host computes."""
+    return last_step(float64(steps), steps - 1) if steps > 0 else total
+
+
+@cu
+def last_step_of(x, steps):
+    return last_step(sum(x), steps)
+
+
+@cu
 def until(x, steps):
     """The device decides."""
     return until([e + 1 for e in x], steps + 1) if sum(x) < 1000 else (x, steps)
@@ -849,6 +861,7 @@ def test_loops_of_equal_rounds_compute_what_single_rounds_do(context, steps):
         (smoothed, (u, steps)),
         (exchanged, (x, y, z, steps)),
         (counted, (x, 1, 1 + steps)),
+        (last_step_of, (np.floor(8 * u), steps)),
         (until, (x, -steps)),
         (nested, (x, 3, steps)),
     ]

@@ -61,6 +61,12 @@ pub(super) fn host_part(program: &Program, places: &Places, stmt: &Stmt) -> Opti
             _ => return None,
         }
     }
+    // A number on the device may become one that the host computes.
+    let is_changed =
+        |(param, next): (&Var, &Atom)| !is_number(*param) && next.as_var().is_some_and(|next| changing.contains(&next));
+    if params.iter().zip(&body.results).any(is_changed) {
+        return None;
+    }
     let next = |(param, next): (&Var, &Atom)| if is_number(*param) { *next } else { Atom::Var(*param) };
     let results: Vec<Atom> = params.iter().zip(&body.results).map(next).collect();
     let mut needed: HashSet<Var> = results.iter().filter_map(|atom| atom.as_var()).collect();
