@@ -140,6 +140,15 @@ def test_one_operand(name, dtype):
     compare(name, values(dtype))
 
 
+#: Functions of elements that are no ufuncs.
+OTHERS = ["angle", "fix", "imag", "isneginf", "isposinf", "isreal", "nan_to_num", "real", "round", "sinc"]
+
+
+@pytest.mark.parametrize("name, dtype", each_kind([(name, dtype) for name in OTHERS for dtype in DTYPES]), ids=str)
+def test_one_operand_of_functions_that_are_no_ufuncs(name, dtype):
+    compare(name, values(dtype))
+
+
 @pytest.mark.parametrize("name, dtype", cases(2), ids=str)
 def test_two_operands(name, dtype):
     x = values(dtype)

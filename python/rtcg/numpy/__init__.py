@@ -768,8 +768,9 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
     """
     x = _to_device(x)
     if x.dtype.kind == "c":
-        real, imag = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
-        return real + 1j * imag
+        # A sum of both parts would lose the signs of zeros.
+        parts = x.reshape(-1).view(x.real.dtype)
+        return nan_to_num(parts, copy, nan, posinf, neginf).view(x.dtype).reshape(x.shape)
     if x.dtype.kind not in "f":
         return x.copy()
     info = np.finfo(x.dtype)

@@ -142,7 +142,7 @@ define_operations! {
     Isfinite "isfinite" 1 Truth ["true", "true", "isfinite(x)", "isfinite(x.real()) && isfinite(x.imag())"];
     Signbit "signbit" 1 FloatTruth ["", "", "signbit(x)", ""];
     Conjugate "conjugate" 1 Same [">", "x", "x", "pycuda::conj(x)"];
-    Angle "angle" 1 FloatReal ["", "", "x != x ? x : x < R(0) ? R(3.14159265358979323846) : R(0)", "pycuda::arg(x)"];
+    Angle "angle" 1 FloatReal ["", "", "x != x ? x : signbit(x) ? R(3.14159265358979323846) : R(0)", "pycuda::arg(x)"];
     Real "real" 1 Real ["x", "x", "x", "x.real()"];
     Imag "imag" 1 Real ["false", "T(0)", "R(0)", "x.imag()"];
     BitCount "bitwise_count" 1 Count [">", "rt_bit_count<T>(x)", "", ""];

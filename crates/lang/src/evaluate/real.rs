@@ -167,8 +167,7 @@ fn function_of_one<R: Real>(op: Op, x: R) -> R {
         Op::Rint => x.round_ties_even(),
         Op::Deg2rad => x * R::of(std::f64::consts::PI / 180.0),
         Op::Rad2deg => x * R::of(180.0 / std::f64::consts::PI),
-        Op::Angle if x < R::of(0.0) => R::of(std::f64::consts::PI),
-        Op::Angle if x >= R::of(0.0) => R::of(0.0),
+        Op::Angle if !x.wide().is_nan() => R::of(if x.wide().is_sign_negative() { std::f64::consts::PI } else { 0.0 }),
         Op::Imag => R::of(0.0),
         // Positive, Conjugate, Real; Sign and Angle of NaN.
         _ => x,
