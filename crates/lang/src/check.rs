@@ -305,7 +305,7 @@ impl Checker<'_> {
                 )?;
                 Ok(values.into_iter().map(|ty| VarType { ndim: space.len() - 1, ..ty }).collect())
             }
-            Exp::Scan { space, body, op, prefix, finish, .. } => {
+            Exp::Scan { space, body, op, prefix, finish, targets, .. } => {
                 let mut values = self.combination(space, body, op, prefix.as_deref(), "the scan")?;
                 if let Some(finish) = finish {
                     expect_axes(space, 1, "a scan whose values are not stored themselves")?;
@@ -316,6 +316,12 @@ impl Checker<'_> {
                     self.parameters(finish, &values, "what finishes the scan")?;
                     values = self.scalars(&finish.body, "what finishes the scan")?;
                     self.leave(finish.params.iter().copied().chain([space[0].index]));
+                }
+                if !targets.is_empty() {
+                    let types = self.one_axis_each(targets, "written to")?;
+                    let expected: Vec<_> = std::iter::once(INDEX).chain(types.iter().map(element_of)).collect();
+                    expect_types(&values, &expected, "the values that a scan stores at an index")?;
+                    return Ok(types);
                 }
                 Ok(values.into_iter().map(|ty| VarType { ndim: space.len(), ..ty }).collect())
             }

@@ -214,6 +214,9 @@ pub enum Exp {
         /// From the values at an index, which it may use, to those that are stored; `None`: the values themselves.
         /// Only of scans along one axis without a prefix.
         finish: Option<Lambda>,
+        /// Where these are stored: in copies of these arrays, which have one axis and one length, at the index that
+        /// `finish` gives first. None: at the index of the scan.
+        targets: Vec<Var>,
     },
     /// The elements for which the first value of the body is true, in order: one array for each further value.
     Filter {
@@ -397,7 +400,10 @@ impl Exp {
             Exp::Length { array, .. } => see((*array).into()),
             Exp::If { cond, .. } => see(*cond),
             Exp::Loop { init, .. } | Exp::Reduce { init, .. } => init.iter().for_each(|value| see(*value)),
-            Exp::Scan { prefix, .. } => prefix.iter().flatten().for_each(|value| see(*value)),
+            Exp::Scan { prefix, targets, .. } => {
+                prefix.iter().flatten().for_each(|value| see(*value));
+                targets.iter().for_each(|target| see((*target).into()));
+            }
             Exp::Gen { .. } | Exp::Filter { .. } => {}
             Exp::Rows { offsets, .. } => see((*offsets).into()),
             Exp::Scatter { targets, .. } => targets.iter().for_each(|target| see((*target).into())),

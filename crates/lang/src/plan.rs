@@ -136,6 +136,7 @@ fn kind_of(exp: &Exp) -> Option<&'static str> {
         Exp::Gen { space, .. } if space.is_empty() => "scalar",
         Exp::Gen { .. } => "map",
         Exp::Reduce { .. } => "reduction",
+        Exp::Scan { targets, .. } if !targets.is_empty() => "scan, and scatter into a copy",
         Exp::Scan { .. } => "scan",
         Exp::Filter { .. } => "filter",
         Exp::Rows { .. } => "rows of different lengths",

@@ -125,9 +125,10 @@ pub(crate) fn rename_operands(exp: &mut Exp, renaming: &Renaming) {
             on_space(space);
             init.iter_mut().for_each(on);
         }
-        Exp::Scan { space, prefix, .. } => {
+        Exp::Scan { space, prefix, targets, .. } => {
             on_space(space);
             prefix.iter_mut().flatten().for_each(on);
+            targets.iter_mut().for_each(on_var);
         }
         Exp::Scatter { targets, space, .. } => {
             targets.iter_mut().for_each(on_var);

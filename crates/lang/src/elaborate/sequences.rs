@@ -287,6 +287,7 @@ impl Elaborator<'_> {
             prefix: Some(vec![Atom::index(0)]),
             direction: Direction::Forward,
             finish: None,
+            targets: Vec::new(),
         };
         let offsets = self.emit(exp, &[(DType::I64, 1)], span)[0];
         self.lengths.insert((offsets, 0), more);
@@ -531,7 +532,11 @@ impl Elaborator<'_> {
         };
         let leaves = super::arguments_of_type(&of).leaves();
         let outs: Vec<(DType, usize)> = leaves.iter().map(|(dtype, _)| (*dtype, 1)).collect();
-        let vars = self.emit(Exp::Scan { space: vec![axis], body, op, prefix, direction, finish: None }, &outs, span);
+        let vars = self.emit(
+            Exp::Scan { space: vec![axis], body, op, prefix, direction, finish: None, targets: Vec::new() },
+            &outs,
+            span,
+        );
         for var in &vars {
             self.lengths.insert((*var, 0), length);
         }

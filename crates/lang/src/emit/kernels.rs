@@ -30,19 +30,20 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
             let neutral = neutral_of(op, &dtypes, init);
             let begins_anyhow = init.is_empty() || begins_neutral(op, &dtypes, init);
             let first = if begins_anyhow { None } else { Some(init.as_slice()) };
-            let elements = Elements { space: space[0], body, op, first, finish: None };
+            let elements = Elements { space: space[0], body, op, first, finish: None, scatters: false };
             match (commutative, neutral) {
                 (true, Some(neutral)) => elements.reduction(writer, &neutral, &dtypes),
                 _ => elements.ordered_reduction(writer, &dtypes),
             }
         }
         Exp::Reduce { space, body, op, init, .. } => row_reduction(writer, space, body, op, init, &stmt.outs),
-        Exp::Scan { space, body, op, prefix, direction, finish } if space.len() == 1 => {
+        Exp::Scan { space, body, op, prefix, direction, finish, targets } if space.len() == 1 => {
             let (first, finish) = (prefix.as_deref(), finish.as_ref());
-            let elements = Elements { space: space[0], body, op, first, finish };
+            let scatters = !targets.is_empty();
+            let elements = Elements { space: space[0], body, op, first, finish, scatters };
             elements.scan(writer, *direction, &dtypes)
         }
-        Exp::Scan { space, body, op, prefix: None, direction, finish: None } => {
+        Exp::Scan { space, body, op, prefix: None, direction, finish: None, .. } => {
             row_scan(writer, space, body, op, *direction, &stmt.outs)
         }
         Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
@@ -311,6 +312,8 @@ struct Elements<'e> {
     first: Option<&'e [Atom]>,
     /// What is stored of a scan.
     finish: Option<&'e Lambda>,
+    /// Whether it is stored at the index that `finish` gives first.
+    scatters: bool,
 }
 
 impl<'e> Elements<'e> {
@@ -430,10 +433,14 @@ impl<'e> Elements<'e> {
             all.join(" ")
         };
         let place = if is_forward { "i" } else { "N - 1 - i" };
+        let passed = writer.parameters(true).passed;
+        let call = format!("rtcg_finish(item, {index}{passed})");
         let output = match firsts {
+            None if self.scatters => {
+                let parts = fields_of("rtcg_done", dtypes.len() + 1);
+                scatter_statements(&mut writer, &format!("const {FINISHED} rtcg_done = {call};\n"), &parts)
+            }
             None if self.finish.is_some() => {
-                let passed = writer.parameters(true).passed;
-                let call = format!("rtcg_finish(item, {index}{passed})");
                 format!("const {FINISHED} rtcg_done = {call};\n{}", store("rtcg_done", place))
             }
             None => store("item", place),
@@ -448,8 +455,29 @@ impl<'e> Elements<'e> {
                 )
             }
         };
-        Ok(finish_scan(writer, dtypes, &items, functions, (element, combine), output, None))
+        let mut emitted = finish_scan(writer, dtypes, &items, functions, (element, combine), output, None);
+        if let (true, Kernel::Scan(snippet)) = (self.scatters, &mut emitted.kernel) {
+            snippet.arguments.insert(dtypes.len(), target_length());
+        }
+        Ok(emitted)
     }
+}
+
+/// The parameter behind the outputs of a scatter.
+fn target_length() -> Argument {
+    Argument::scalar_arg(c_type(DType::I64), "rtcg_target_length")
+}
+
+/// Statements that store values at an index, which comes first, if it is inside.
+fn scatter_statements(writer: &mut Writer<'_>, before: &str, values: &[String]) -> String {
+    writer.input(super::Input::Flag);
+    let (mut text, index) = (before.to_owned(), &values[0]);
+    writer.line(&mut text, &format!("if ({index} >= 0 && {index} < rtcg_target_length) {{"));
+    for (at, value) in values[1..].iter().enumerate() {
+        writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));
+    }
+    writer.line(&mut text, "} else rtcg_flag[0] = 1u;");
+    text
 }
 
 fn finish_scan(
@@ -515,15 +543,9 @@ fn scatter<'a>(mut writer: Writer<'a>, space: &Axis, body: &'a Block, dtypes: &[
     let mut text = String::new();
     writer.declare_indices(&mut text, &[*space]);
     let values = writer.block(&mut text, body)?;
-    let index = &values[0];
-    writer.input(super::Input::Flag);
-    writer.line(&mut text, &format!("if ({index} >= 0 && {index} < rtcg_target_length) {{"));
-    for (at, value) in values[1..].iter().enumerate() {
-        writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));
-    }
-    writer.line(&mut text, "} else rtcg_flag[0] = 1u;");
+    let text = scatter_statements(&mut writer, &text, &values);
     let mut arguments = outputs(dtypes);
-    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_target_length"));
+    arguments.push(target_length());
     Ok(finish_elementwise(writer, text, arguments, Kernel::Ranged))
 }
 

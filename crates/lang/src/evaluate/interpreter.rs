@@ -183,7 +183,7 @@ impl Interpreter<'_> {
                     Ok(values)
                 })
             }
-            Exp::Scan { space, body, op, prefix, direction, finish } => {
+            Exp::Scan { space, body, op, prefix, direction, finish, targets } if targets.is_empty() => {
                 let [outer @ .., last] = &space[..] else { return self.refuse("a scan without axes".into()) };
                 let length = self.length(last)?;
                 let prefix = prefix.as_deref();
@@ -203,6 +203,18 @@ impl Interpreter<'_> {
                     };
                     Ok(stmt.outs.iter().enumerate().map(row).collect())
                 })
+            }
+            Exp::Scan { space, body, op, direction, finish, targets, .. } => {
+                let length = self.length(&space[0])?;
+                let mut values = self.scan(space[0].index, length, body, op, None, *direction)?;
+                for (at, row) in values.iter_mut().enumerate() {
+                    self.assign(space[0].index, index_value(at));
+                    if let Some(finish) = finish {
+                        *row = self.lambda(finish, std::mem::take(row), &[])?;
+                    }
+                }
+                let rows = self.scattered(targets, values, Bounds::Checked)?;
+                self.stack(rows, None, None, &stmt.outs)
             }
             Exp::Filter { space, body } => {
                 let elements = self.elements(&space[0], body)?;
@@ -392,9 +404,20 @@ impl Interpreter<'_> {
     }
 
     fn scatter(&mut self, targets: &[Var], axis: &Axis, body: &Block, bounds: Bounds) -> Outcome<Vec<Vec<HostValue>>> {
+        let elements = self.elements(axis, body)?;
+        self.scattered(targets, elements, bounds)
+    }
+
+    /// The elements of arrays, with those replaced at which there are others: each an index and the values there.
+    fn scattered(
+        &mut self,
+        targets: &[Var],
+        elements: Vec<Vec<HostValue>>,
+        bounds: Bounds,
+    ) -> Outcome<Vec<Vec<HostValue>>> {
         let length = self.common_length(targets)?;
         let mut rows: Vec<_> = (0..length).map(|at| self.values_at(targets, at)).collect();
-        for element in self.elements(axis, body)? {
+        for element in elements {
             let index = match element[0].elements() {
                 [Number::Int(index)] => *index as i64,
                 _ => 0,

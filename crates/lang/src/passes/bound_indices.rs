@@ -170,6 +170,10 @@ impl Bounds<'_> {
                     }
                 }
             }
+            Exp::Scan { targets: arrays, .. } if !arrays.is_empty() => {
+                let length = self.length_of(arrays[0], 0);
+                self.set_lengths(&stmt.outs, 0, length);
+            }
             Exp::Gen { space, .. } | Exp::Scan { space, prefix: None, .. } => {
                 self.set_lengths_of_space(&stmt.outs, space);
             }

@@ -104,14 +104,14 @@ fn flatten(
                 body.stmts.extend(values.stmts);
                 body.results = vec![values.results[which]];
             }
-            Exp::Scan { space: more, body: values, op, prefix: None, direction, finish: None }
+            Exp::Scan { space: more, body: values, op, prefix: None, direction, finish: None, .. }
                 if inner.outs.len() == 1 =>
             {
                 body.stmts.remove(at);
                 space.extend(more);
                 body.stmts.extend(values.stmts);
                 body.results = values.results;
-                let exp = Exp::Scan { space, body, op, prefix: None, direction, finish: None };
+                let exp = Exp::Scan { space, body, op, prefix: None, direction, finish: None, targets: Vec::new() };
                 block.stmts.push(Stmt { outs: vec![out], exp, span });
                 return;
             }

@@ -32,7 +32,38 @@ fn in_block(program: &mut Program, block: &mut Block) {
     }
     open_scans(program, block);
     merge_all(block);
+    scatter_from_scans(block);
     close_scans(block);
+}
+
+/// What a scatter stores is stored by the scan whose values it alone needs, each at its index.
+fn scatter_from_scans(block: &mut Block) {
+    let mut at = 0;
+    while at < block.stmts.len() {
+        match only_scatter(block, at) {
+            Some(other) => {
+                let mut scan = block.stmts.remove(at);
+                let scatter = std::mem::replace(&mut block.stmts[other - 1], scan.clone());
+                join(&mut scan, scatter);
+                block.stmts[other - 1] = scan;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// The scatter that alone reads the values of a scan, at their own index.
+fn only_scatter(block: &Block, at: usize) -> Option<usize> {
+    let scan = &block.stmts[at];
+    let Exp::Scan { space, finish: Some(_), targets, .. } = &scan.exp else { return None };
+    let own: HashSet<Var> = scan.outs.iter().copied().collect();
+    let users: Vec<usize> = (at + 1..block.stmts.len()).filter(|other| uses_any(&block.stmts[*other], &own)).collect();
+    let is_result = block.results.iter().any(|result| result.as_var().is_some_and(|var| own.contains(&var)));
+    let [other] = users.as_slice() else { return None };
+    let Exp::Scatter { space: scattered, targets: into, body, .. } = &block.stmts[*other].exp else { return None };
+    let is_alike = space.len() == 1 && space[0].length == scattered[0].length && !has_loop(body);
+    let reads = reads_at_own_index(&block.stmts[*other].exp, &own) && !into.iter().any(|target| own.contains(target));
+    (targets.is_empty() && !is_result && is_alike && reads).then_some(*other)
 }
 
 /// Lets scans store something else than their values, such as what maps make of them.
@@ -52,10 +83,10 @@ fn open_scans(program: &mut Program, block: &mut Block) {
 fn close_scans(block: &mut Block) {
     remove_dead_of_host(block);
     for stmt in &mut block.stmts {
-        let Exp::Scan { finish, .. } = &mut stmt.exp else { continue };
+        let Exp::Scan { finish, targets, .. } = &mut stmt.exp else { continue };
         let stores_itself = |finish: &mut Lambda| {
             let params = finish.params.iter().map(|param| Atom::Var(*param));
-            finish.body.stmts.is_empty() && params.eq(finish.body.results.iter().copied())
+            targets.is_empty() && finish.body.stmts.is_empty() && params.eq(finish.body.results.iter().copied())
         };
         finish.take_if(stores_itself);
     }
@@ -109,12 +140,16 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
 
 /// Whether a map can be computed together with what it reads at its own index.
 fn can_be_followed(exp: &Exp) -> bool {
-    matches!(exp, Exp::Gen { space, .. } if !space.is_empty()) || matches!(exp, Exp::Scan { finish: Some(_), .. })
+    match exp {
+        Exp::Gen { space, .. } => !space.is_empty(),
+        Exp::Scan { finish: Some(_), targets, .. } => targets.is_empty(),
+        _ => false,
+    }
 }
 
-/// Whether a map uses arrays only as their elements at its own index, outside of loops.
+/// Whether a map or a scatter uses arrays only as their elements at its own index, outside of loops.
 fn reads_at_own_index(exp: &Exp, arrays: &HashSet<Var>) -> bool {
-    let Exp::Gen { space, body } = exp else { return false };
+    let (Exp::Gen { space, body } | Exp::Scatter { space, body, .. }) = exp else { return false };
     let own: Vec<Atom> = space.iter().map(|axis| axis.index.into()).collect();
     body.stmts.iter().all(|stmt| match &stmt.exp {
         Exp::Read { array, index, .. } if arrays.contains(array) => *index == own,
@@ -196,6 +231,27 @@ fn join(first: &mut Stmt, second: Stmt) {
                 _ => true,
             });
             append(body, more, &renaming);
+        }
+        (
+            Exp::Scan { finish: Some(Lambda { body, .. }), targets, .. },
+            Exp::Scatter { body: mut more, targets: into, .. },
+        ) => {
+            // Only what the scatter stores is left.
+            more.stmts.retain(|stmt| match &stmt.exp {
+                Exp::Read { array, .. } => match outs.iter().position(|out| out == array) {
+                    Some(at) => {
+                        renaming.insert(stmt.outs[0], body.results[at]);
+                        false
+                    }
+                    None => true,
+                },
+                _ => true,
+            });
+            body.results.clear();
+            append(body, more, &renaming);
+            *targets = into;
+            first.outs = second.outs;
+            return;
         }
         (Exp::Reduce { body, op, init, .. }, Exp::Reduce { body: more, op: more_op, init: more_init, .. }) => {
             append(body, more, &renaming);

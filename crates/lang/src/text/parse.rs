@@ -378,17 +378,24 @@ impl Parser {
                 let space = self.space(&mut items)?;
                 let indices = self.scope[outside..].to_vec();
                 let (body, op) = (self.clause(&mut items, "body")?, self.outside_of(&space, &mut items)?);
-                let (mut prefix, mut finish) = (None, None);
+                let (mut prefix, mut finish, mut targets) = (None, None, Vec::new());
                 if items.rest.as_slice().first().is_some_and(|form| form.begins_with("finish")) {
                     self.scope.extend(indices.last().cloned());
                     finish = Some(self.lambda(&mut items, "finish")?);
                     self.scope.pop();
+                    if let Some(form) = items.rest.next() {
+                        let what = "`(targets NAME...)`, or nothing";
+                        let mut names = Items::of(form, "targets", what)?;
+                        for name in names.rest.by_ref() {
+                            targets.push(self.var(name)?);
+                        }
+                    }
                 } else if let Some(form) = items.rest.next() {
                     let what = "`(prefix ATOM...)`, `(finish ...)`, or nothing";
                     prefix = Some(self.atoms(Items::of(form, "prefix", what)?)?);
                 }
                 items.end()?;
-                Ok(Exp::Scan { space, body, op, prefix, direction, finish })
+                Ok(Exp::Scan { space, body, op, prefix, direction, finish, targets })
             }
         }
     }

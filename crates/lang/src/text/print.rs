@@ -154,12 +154,15 @@ impl Printer<'_> {
                 let flag = commutative.then_some("commutative");
                 self.combination(head_and_flag("reduce", flag), space, body, op, Some(("init", init)))
             }
-            Exp::Scan { space, body, op, prefix, direction, finish } => {
+            Exp::Scan { space, body, op, prefix, direction, finish, targets } => {
                 let flag = (*direction == Direction::Backward).then_some("backward");
                 let prefix = prefix.as_deref().map(|prefix| ("prefix", prefix));
                 let mut scan = self.combination(head_and_flag("scan", flag), space, body, op, prefix);
                 if let (Some(finish), Layout::List(items, _)) = (finish, &mut scan) {
                     items.push(self.lambda("finish", finish));
+                    if !targets.is_empty() {
+                        items.push(Layout::line([vec![Layout::word("targets")], self.vars(targets)].concat()));
+                    }
                 }
                 scan
             }

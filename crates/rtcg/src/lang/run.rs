@@ -281,6 +281,7 @@ impl<'a> Run<'a> {
                 }
                 [] => {}
             },
+            Exp::Scan { space, targets, .. } if !targets.is_empty() => self.scatter(stmt, targets, &space[0])?,
             Exp::Scan { space, prefix, .. } => match space.as_slice() {
                 [axis] => self.scan(stmt, axis, prefix.as_deref())?,
                 space => self.scan_rows(stmt, space)?,
