@@ -190,6 +190,9 @@ def test_masked_arrays_are_refused_beside_calls():
             TypeError, match=r"is a masked array, whose mask would be lost; write `\w+\.filled\(value\)`"
         ):
             call()
+    for call in (lambda: sum(MASKED), lambda: same([[MASKED]], target_place=places.virtual0)):
+        with pytest.raises(TypeError, match=r": a masked array is no sequence, its mask would be lost; write `x"):
+            call()
 
 
 @pytest.mark.parametrize("place", PLACES, ids=repr)

@@ -83,6 +83,8 @@ def as_sequence(who: str, value: Any) -> list[Any]:
     if isinstance(value, (tuple, Iterator)):
         return with_common_type(list(value))
     if isinstance(value, (np.ndarray, range, ragged)) or is_device_array(value):
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{who}: a masked array is no sequence, its mask would be lost; write `x.filled(value)`")
         value = from_argument(who, value)
         if isinstance(value, list):
             return value
