@@ -375,7 +375,9 @@ def test_sparse_matrices_are_pairs_of_nested_sequences(context):
         values, columns = same(argument, target_place=places.here)
         assert values.to_list() == [[2.5], [], [1, 3]] and columns.to_list() == [[1], [], [0, 2]]
         assert columns.dtype == matrix.indices.dtype
-    with pytest.raises(TypeError, match=r"x is a sparse matrix in the format 'csc'; expected 'csr' \(see `tocsr`\)"):
+    with pytest.raises(
+        TypeError, match=r"x is a sparse matrix in the format 'csc'; expected 'csr': write `x.tocsr\(\)`"
+    ):
         same(matrix.tocsc(), target_place=places.here)
 
 

@@ -6,6 +6,7 @@ from depth import at_depth
 
 import rtcg.numpy as xp
 from rtcg import _native
+from rtcg.driver import CompileError
 from rtcg.specialize import bincount, category_reduce, histogram
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -134,6 +135,20 @@ def test_out_receives_the_result():
         (([1.0], [0], 1, 3), {}, TypeError, "op is 3"),
         (([1.0], [0], 1, "sum"), {"neutral": 0}, ValueError, "neutral is 0; expected none"),
         (([1.0], [0], 1, "a + b"), {"neutral": [1, 2]}, TypeError, "neutral is"),
+        ((np.ones(1, "u1"), [0], 1, "a + b"), {"neutral": -1}, TypeError, "neutral is -1; .* that uint8 can hold"),
+        ((np.ones(1, "i4"), [0], 1, "a + b"), {"neutral": 2.7}, TypeError, "neutral is 2.7; .* that int32 can hold"),
+        ((np.ones(1, "i4"), [0], 1, "a + b"), {"neutral": -np.inf}, TypeError, "neutral is -inf; .* int32 can hold"),
+        ((np.ones(1, "i4"), [0], 1, "a + b"), {"neutral": np.nan}, TypeError, "neutral is nan; .* int32 can hold"),
+        (
+            (np.ones(1, "f4"), [0], 1, "a + b"),
+            {"neutral": 1e300},
+            TypeError,
+            r"neutral is 1e\+300; .* float32 can hold",
+        ),
+        (([1], [0], 1, "a + b"), {"neutral": 300, "dtype": "u1"}, TypeError, "neutral is 300; .* that uint8 can hold"),
+        (([1.0], [0], 1, "a + b"), {"neutral": "x"}, ValueError, "neutral is 'x', which does not compile .*undefined"),
+        (([1.0], [0], 1, "a + b"), {"neutral": np.ma.masked}, TypeError, "neutral is masked; expected a real number"),
+        ((np.ma.masked_array([1.0]), [0], 1), {}, TypeError, "values is a masked array"),
         (([1.0], [0], 1, "max"), {"weights": [1.0]}, ValueError, "weights are given; expected none"),
         (([1.0], [0], 1), {"weights": [1.0, 2.0]}, ValueError, r"weights has shape \(2,\); expected \(1,\)"),
         (([1.5], [0], 1), {"out": xp.empty}, TypeError, "out"),
@@ -143,6 +158,37 @@ def test_out_receives_the_result():
 def test_wrong_arguments_are_named(arguments, options, error, message):
     with pytest.raises(error, match=message):
         category_reduce(*arguments, **options)
+
+
+def test_numbers_that_the_dtype_holds_are_neutral():
+    def found(dtype, neutral):
+        return category_reduce(np.ones(1, dtype), [0], 2, "a + b", neutral=neutral).get()[1]
+
+    assert found("i4", 2.0) == 2 and found("u1", 255) == 255 and found("f4", 0.1) == np.float32(0.1)
+    assert found("f4", -np.inf) == -np.inf and np.isnan(found("f8", np.nan)) and found("f4", "T(3) / T(2)") == 1.5
+    with pytest.raises(TypeError, match="neutral is -1000; .* that uint8 can hold"):
+        larger(np.ones(1, "u1"), [0], 1)
+    with pytest.raises(CompileError):  # Of the operation, not of the neutral element.
+        category_reduce([1.0], [0], 1, "a +", neutral="0")
+
+
+def test_numbers_of_functions_are_those_that_the_dtype_holds():
+    @category_reduce(neutral=0)
+    def damped(a, b):
+        return a if a > 0.5 else b
+
+    assert damped(np.ones(1, "f4"), [0], 1).get() == 1
+    with pytest.raises(TypeError, match="op damped has the number 0.5; expected one that int32 can hold"):
+        damped(np.ones(1, "i4"), [0], 1)
+
+
+def test_functions_on_a_line_with_others_are_refused():
+    f, g = lambda a, b: a * b, lambda a, b: a + b  # noqa: E731
+    for each in (f, g):
+        with pytest.raises(TypeError, match="op <lambda> stands on lines with 1 other .*; write it alone on its lines"):
+            category_reduce([1.0], [0], 1, each, neutral=0)
+    with pytest.raises(TypeError, match="op <lambda> is no function of two numbers"):
+        category_reduce([1.0], [0], 1, lambda a: a, neutral=0)
 
 
 def test_functions_that_cannot_be_translated_are_named():

@@ -38,6 +38,23 @@ def test_results_are_those_of_scipy(dtype, mode):
         np.testing.assert_allclose(found.get(), expected, atol=tolerance * np.abs(kernel).sum())
 
 
+@pytest.mark.parametrize("image_dtype", ["?", "u1", "i4", "u8", "f4", "c8"])
+@pytest.mark.parametrize("kernel_dtype", ["?", "i1", "i8", "f4", "f8"])
+def test_extents_have_the_dtype_of_scipy(image_dtype, kernel_dtype):
+    rng = np.random.default_rng(5)
+    for shape, size in (((9,), (4,)), ((6, 7), (3, 2))):
+        if image_dtype == kernel_dtype == "?" and len(shape) > 1:
+            continue  # Refused by SciPy.
+        # Sums that wrap in the narrow dtypes of integers.
+        image, kernel = (rng.integers(0, 100, n).astype(d) for n, d in ((shape, image_dtype), (size, kernel_dtype)))
+        for mode in ("full", "same", "valid"):
+            found, expected = convolve(image, kernel, mode), scipy_signal.convolve(image, kernel, mode, method="direct")
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found.get(), expected, rtol=1e-5)
+    assert convolve(np.array([1, 2, 3]), [0.5, 0.5], "full").get().tolist() == [0.5, 1.5, 2.5, 1.5]
+    assert convolve(np.array([1, 2, 3]), [0.5, 0.5], "constant").get().tolist() == [1, 2, 1]  # As scipy.ndimage.
+
+
 def test_separable_kernels_take_one_pass_for_each_axis(launches):
     rng = np.random.default_rng(2)
     image, vector = rng.normal(size=(40, 40)).astype(np.float32), np.hanning(11)
@@ -74,6 +91,13 @@ def test_integers_are_exact_and_complex_numbers_are_taken():
         (([1.0], [1.0, 2.0], "valid"), ValueError, r"kernel has shape \(2,\); expected at most \(1,\)"),
         (([1.0], [1.0], "around"), ValueError, "mode is 'around'"),
         (([1.0], ["a"]), TypeError, "kernel is of dtype"),
+        (
+            ([1.0], np.ones(1, np.longdouble), "full"),
+            TypeError,
+            "kernel is of dtype .*; expected one that devices have",
+        ),
+        (([1.0], np.ma.masked_array([1.0])), TypeError, "kernel is a masked array"),
+        ((np.ma.masked_array([1.0]), [1.0]), TypeError, "image is a masked array"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, error, message):

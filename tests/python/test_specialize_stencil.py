@@ -1,7 +1,9 @@
 """`rtcg.specialize.stencil` against SciPy, NumPy and Python's interpreter, and its kernels against each other."""
 
+import copy
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from depth import ALL
 
 import rtcg.numpy as rnp
 from rtcg import _native, specialize, tune
-from rtcg.copperhead import cu, indices
+from rtcg.copperhead import cu, force, indices, places
 from rtcg.copperhead._errors import UntranslatableError
 from rtcg.specialize import Generated, Stencil, recognise, stencil
 
@@ -34,6 +36,11 @@ def cross(ndim, radius):
         tuple(k if at == axis else 0 for at in range(ndim)) for axis in range(ndim) for k in range(-radius, radius + 1)
     ]
     return tuple(sorted(set(each)))
+
+
+def options(boundary, constant):
+    """The options of a stencil, with the constant where it counts."""
+    return {"boundary": boundary, "constant": constant} if boundary == "constant" else {"boundary": boundary}
 
 
 def weighted(ndim, radius, **options):
@@ -73,7 +80,7 @@ def test_borders_are_those_of_scipy(boundary):
     scipy = pytest.importorskip("scipy.ndimage")
     cases = [((11,), 9), ((7, 9), 2), ((3, 40), 1), ((4, 5, 6), 1), ((3, 2, 4, 3), 1), ((2, 1), 3)]
     for shape, radius in cases if ALL or boundary in ("clamp", "reflect") else cases[:3]:
-        f, kernel = weighted(len(shape), radius, boundary=boundary, constant=2.5)
+        f, kernel = weighted(len(shape), radius, **options(boundary, 2.5))
         u = numbers(shape, np.float64)
         expected = scipy.correlate(u, kernel, mode=SCIPY_MODES[boundary], cval=2.5)
         np.testing.assert_allclose(f(u).get(), expected, rtol=1e-12, atol=1e-10)
@@ -101,7 +108,7 @@ def test_elements_near_borders_are_copied_or_zero(halo):
 
 def test_fields_smaller_than_the_radius():
     for boundary, shape in itertools.product(BOUNDARIES, [(1, 1), (2, 1), (0, 5), (3, 0)]):
-        f, _ = weighted(2, 3, boundary=boundary, constant=-1)
+        f, _ = weighted(2, 3, **options(boundary, -1))
         u = numbers(shape)
         same(f(u), f.reference(u))
         assert f.iterate(u, 3).shape == shape
@@ -128,7 +135,7 @@ SHAPES = {1: [(3,), (150,)], 2: [(1, 3), (37, 53)], 3: [(5, 9, 40)], 4: [(3, 4, 
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 def test_all_kernels_give_equal_bits(boundary):
     for ndim in BODIES if ALL else (1, 2, 3):
-        f = stencil(boundary=boundary, constant=1.5)(BODIES[ndim])
+        f = stencil(**options(boundary, 1.5))(BODIES[ndim])
         for shape in SHAPES[ndim]:
             expected = [numbers(shape)]
             for _ in range(9):
@@ -298,6 +305,20 @@ ERRORS = [
     (lambda f, u: stencil(halo="keep"), ValueError, "halo is 'keep'; expected 'copy' or 'zero'"),
     (lambda f, u: stencil(constant="1"), TypeError, "constant is '1'; expected a number"),
     (lambda f, u: stencil(fallback=2), TypeError, "fallback is 2"),
+    (lambda f, u: stencil(constant=3), ValueError, "constant is 3, which counts with boundary='constant' only"),
+    (
+        lambda f, u: stencil(boundary="wrap", halo="zero"),
+        ValueError,
+        "halo is 'zero', which counts with boundary='inte",
+    ),
+    (lambda f, u: Stencil("clamp", halo="zero"), ValueError, "halo is 'zero', which counts with boundary='interior'"),
+    (lambda f, u: f(np.ma.masked_array(u)), TypeError, "u is a masked array, whose mask would be lost"),
+    (lambda f, u: f.iterate(np.ma.masked_array(u), 2), TypeError, "write `u.filled(value)`"),
+    (lambda f, u: f.reference(np.ma.masked_array(u)), TypeError, "u is a masked array"),
+    (lambda f, u: f.source(np.ma.masked_array(u)), TypeError, "u is a masked array"),
+    (lambda f, u: f.model(np.ma.masked_array(u)), TypeError, "u is a masked array"),
+    (lambda f, u: f.reference(u.astype("M8[s]")), TypeError, "u has dtype datetime64[s]"),
+    (lambda f, u: f(force(u, places.virtual1)), ValueError, "u lies in memory of another device than that of the cur"),
     (lambda f, u: stencil(3), TypeError, "function is 3, of type int; expected a function of Python"),
 ]
 
@@ -443,6 +464,35 @@ def test_maps_over_indices_are_recognised():
     assert recognise(gathers, numbers(9), np.arange(3)) == []
     with pytest.raises(TypeError, match="expected a function decorated with cu"):
         recognise(numbers, 1)
+
+
+@stencil
+def averaged(u):
+    return (u[-1] + u[1]) / 2
+
+
+class Averaged(Stencil):
+    def kernel(self, image, out):
+        for x in self.interior_points(out):
+            out[x] = image[x] + 1
+
+    @stencil
+    def method(self, u):
+        return u[0]
+
+
+def test_stencils_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(averaged)) is averaged and copy.deepcopy(averaged) is averaged
+    made = Averaged("wrap")
+    u = numbers(5)
+    same(pickle.loads(pickle.dumps(made))(u), made(u).get())
+    same(copy.deepcopy(made)(u), made(u).get())
+
+
+def test_a_method_is_bound_as_those_of_functions_are():
+    with pytest.raises(TypeError, match="^self is .*, of type Averaged; .* write `@staticmethod`"):
+        Averaged().method(numbers(4))
+    assert isinstance(Averaged.method, specialize.StencilFunction)
 
 
 # -- classes -------------------------------------------------------------------------------------------

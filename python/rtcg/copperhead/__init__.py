@@ -35,7 +35,7 @@ from rtcg.copperhead._places import DevicePlace as _DevicePlace, Place as Place,
 from rtcg.copperhead._prelude import *  # noqa: F403
 from rtcg.copperhead._ragged import is_device_array as _is_device_array, on_host as _on_host, ragged as ragged
 from rtcg.copperhead._values import (
-    check_dtype as _check_dtype,
+    check_array as _check_array,
     from_argument as _from_argument,
     to_result as _to_result,
 )
@@ -67,7 +67,7 @@ def to_numpy(x: Any) -> Any:
     if _is_device_array(x):
         return _on_host(x)
     if isinstance(x, _np.ndarray):
-        _check_dtype("x", x.dtype)
+        _check_array("x", x)
         return _np.array(x)
     value = _from_argument("x", x)
     if callable(value):
@@ -105,7 +105,9 @@ def force(x: Any, place: Place) -> Any:
     place = _as_place("place", place)
     if isinstance(x, tuple):
         return tuple(force(item, place) for item in x)
-    if not isinstance(x, (ragged, _np.ndarray, _np.generic)) and not _is_device_array(x):
+    if isinstance(x, _np.ndarray):
+        _check_array("x", x)
+    elif not isinstance(x, (ragged, _np.generic)) and not _is_device_array(x):
         x = to_numpy(x)
     if isinstance(x, ragged):
         values, offsets = force(x.values, place), force(x.offsets, place)

@@ -7,21 +7,94 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtcg import _native
-from rtcg._messages import shown
 from rtcg.copperhead._ragged import is_device_array, ragged
+from rtcg.copperhead._values import (
+    WEAK_TYPES,
+    check_array,
+    check_dtype,
+    is_function,
+    list_to_array,
+    unexpected,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rtcg.copperhead._function import CuFunction
     from rtcg.copperhead._places import DevicePlace
+    from rtcg.driver import Device
 
 
 def call(function: CuFunction, args: tuple[Any, ...], place: DevicePlace) -> Any:
     """The result of a program at a device."""
+    check_arguments(function, args)
     program = program_of(function)
-    if place.current() is not None:
-        return program(args)
-    with place.scope():
-        return program(args)
+    try:
+        if place.current() is not None:
+            return program(args)
+        with place.scope():
+            return program(args)
+    except Exception as error:
+        where = f"{place!r}, where the program runs"
+        name_other_device(error, function, args, place.device, where, f"force({{}}, {place!r})")
+        raise
+
+
+def check_arguments(function: Any, args: tuple[Any, ...]) -> None:
+    """Raise for an argument that native code would take without its mask, or refuse without its name."""
+    if not _KNOWN_TYPES.issuperset(map(type, args)):
+        for name, arg in named(function, args):
+            check_argument(name, arg)
+
+
+#: Types of most arguments, about which native code decides.
+_KNOWN_TYPES = frozenset(
+    {*WEAK_TYPES, *(np.dtype(code).type for code in "?bBhHiIlLqQefdFD"), np.ndarray, list, _native.GPUArray, ragged}
+)
+
+
+def check_argument(name: str, value: Any) -> None:
+    """Raise for an array or a scalar of NumPy that programs do not take."""
+    if isinstance(value, tuple):
+        for place, item in enumerate(value):
+            check_argument(f"{name}[{place}]", item)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        check_array(name, value)
+
+
+def named(function: Any, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """The arguments with the names of parameters."""
+    code = function.__wrapped__.__code__
+    names = code.co_varnames[: code.co_argcount]
+    for place, arg in enumerate(args):
+        yield names[place] if place < len(names) else f"argument {place + 1}", arg
+
+
+def name_other_device(
+    error: Exception, function: Any, args: tuple[Any, ...], device: Device, where: str, advice: str
+) -> None:
+    """Make an error about a kernel's operand that lies on another device one about the argument of the function.
+
+    `advice` is what to write, with ``{}`` for the name of the argument.
+    """
+    if not any(text in str(error) for text in ("lies in memory of device", "operands live in different contexts")):
+        return
+    for parameter, arg in named(function, args):
+        if (name := _on_other_device(parameter, arg, device)) is not None:
+            text = f"{name} lies in memory of another device than {where}"
+            error.args = (f"{text}; write `{advice.format(name)}`",)
+            return
+
+
+def _on_other_device(name: str, value: Any, device: Device) -> str | None:
+    """The name of an argument, or of its part, that is not on a device and not empty."""
+    if isinstance(value, tuple):
+        found = (_on_other_device(f"{name}[{k}]", item, device) for k, item in enumerate(value))
+        return next((each for each in found if each is not None), None)
+    array = value.values if isinstance(value, ragged) else value
+    if isinstance(array, _native.GPUArray) and array.size and array.device != device:
+        return name
+    return None
 
 
 def program_of(function: CuFunction) -> _native.LangProgram:
@@ -38,21 +111,19 @@ def program_of(function: CuFunction) -> _native.LangProgram:
 def argument(name: str, value: Any) -> Any:
     """An argument as the native code takes it: a number, a `GPUArray`, a tuple, or a list that begins with its kind."""
     from rtcg import numpy as device_arrays
-    from rtcg.copperhead._values import check_dtype
 
     if isinstance(value, ragged):
         return ["ragged", device_arrays.asarray(value.offsets, np.int64), argument(name, value.values)]
     if all(hasattr(value, attribute) for attribute in ("indptr", "indices", "data")):
         if getattr(value, "format", "csr") != "csr":
-            text = f"{name} is a sparse matrix in the format {shown(value.format)}; expected 'csr' (see `tocsr`)"
-            raise TypeError(text)
+            raise unexpected(name, value)
         return tuple(Rows(ragged(part, value.indptr)) for part in (value.data, value.indices))
     if isinstance(value, Rows):
         return argument(name, value.rows)
     if isinstance(value, range):
         value = np.array(value, np.int64)
     if isinstance(value, list):
-        value = _from_list(name, value)
+        value = list_to_array(name, value) if value else np.empty(0)
         if isinstance(value, (ragged, tuple)):
             return argument(name, value)
     if isinstance(value, tuple):
@@ -61,14 +132,16 @@ def argument(name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray) and not value.dtype.isnative:
             value = value.astype(value.dtype.newbyteorder("="))
         dtype = getattr(value, "dtype", None)
-        if isinstance(dtype, np.dtype):
+        if isinstance(value, (np.ndarray, np.generic)):
+            check_array(name, value)
+        elif isinstance(dtype, np.dtype):
             check_dtype(name, dtype)
         if isinstance(dtype, np.dtype) and dtype.names is not None:
             return ["zip", *(argument(name, value[field]) for field in dtype.names)]
         return device_arrays.asarray(value) if hasattr(value, "dtype") else device_arrays.from_dlpack(value)
-    if callable(value):
+    if is_function(name, value):
         return ["function", value]
-    raise TypeError(f"{name} is {shown(value)}; expected a number, an array, a list, a tuple or a function")
+    raise unexpected(name, value)
 
 
 class Rows:
@@ -76,16 +149,6 @@ class Rows:
 
     def __init__(self, rows: ragged) -> None:
         self.rows = rows
-
-
-def _from_list(name: str, items: list[Any]) -> Any:
-    from rtcg.copperhead._values import from_argument, to_array
-
-    try:
-        return to_array(from_argument(name, items))
-    except (TypeError, ValueError, OverflowError) as error:
-        text = str(error)
-        raise type(error)(text if text.startswith(name) else f"{name}: {text}") from None
 
 
 def records(parts: list[Any]) -> Any:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -68,6 +68,16 @@ class CuFunction:
         kinds = {parameter.kind for parameter in self.__signature__.parameters.values()}
         #: The number of arguments that need no binding to names; -1 if parameters are not plain ones.
         self._n_parameters = len(self.__signature__.parameters) if kinds <= {_PLAIN} else -1
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> CuFunction: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> types.MethodType: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        # As functions do: what `instance` is bound to is an argument, which the call refuses by its name.
+        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, target_place: Place | None = None, verbose: bool = False, **kwargs: Any) -> Any:
         """Run the program.
@@ -165,8 +175,10 @@ class CuFunction:
             raise ValueError(
                 f"target_place is {shown(place)}, where Python's interpreter runs programs; expected a device"
             )
+        bound = self._bind(args, {})
+        _compiled.check_arguments(self, bound)
         with place.scope():
-            return getattr(_compiled.program_of(self), what)(self._bind(args, {}))
+            return getattr(_compiled.program_of(self), what)(bound)
 
     def get_source(self) -> str:
         """The text of the function, with its decorators; raises `TypeError` if Python does not find it."""
@@ -329,13 +341,34 @@ def _interpret(program: CuFunction, args: tuple[Any, ...]) -> Any:
     try:
         with np.errstate(all="ignore"), _deep_recursion:
             values = [_running.substitute(from_argument(_name_of(names, k), arg)) for k, arg in enumerate(args)]
-            result = _running.plain(program)(*values)
+            result = _run(program, values)
             try:
                 return to_result(result)
             except (TypeError, OverflowError) as error:
                 raise type(error)(f"{program.__name__}: {error}") from None
     finally:
         _running.functions = None
+
+
+def _run(program: CuFunction, values: list[Any]) -> Any:
+    """The result of a program in Python; errors about the limits of this place say what they are."""
+    try:
+        return _running.plain(program)(*values)
+    except RecursionError as error:
+        error.args = (
+            f"{program.__name__}: the recursion is deeper than {sys.getrecursionlimit()} calls, the limit of "
+            "places.here. At a device, tail recursion is a loop without a limit: use target_place=places.gpu0, or take "
+            "fewer steps here",
+        )
+        raise
+    except TypeError as error:
+        if str(error) == "list indices must be integers or slices, not tuple":
+            error.args = (
+                f"{program.__name__}: a list is indexed with a tuple. At places.here `B[i, j]` is for sequences of "
+                "sequences that are arguments or results of the prelude's functions; write `B[i][j]` for a list that a "
+                "comprehension makes",
+            )
+        raise
 
 
 def _name_of(names: list[str], position: int) -> str:

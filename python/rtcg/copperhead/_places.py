@@ -44,8 +44,13 @@ class DevicePlace(Place):
     """A device, for which programs are compiled.
 
     ``gpu<n>`` is the n-th of all devices, of which real ones are first; ``virtual<n>`` the n-th virtual one. The device
-    is looked for when a program first runs there.
+    is looked for when a ``with`` block begins or a program first runs there.
     """
+
+    def __enter__(self) -> Place:
+        """Begin a block; raises `ValueError` if there is no such device."""
+        _ = self.device
+        return super().__enter__()
 
     def __init__(self, name: str, number: int, only_virtual: bool) -> None:
         super().__init__(name)
@@ -142,7 +147,7 @@ class Places:
         return place
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), "gpu0", "virtual0"]
+        return [*(name for name in super().__dir__() if not _DEVICE_NAME.fullmatch(name)), *_device_names()]
 
     @property
     def default_place(self) -> Place:
@@ -168,6 +173,18 @@ class Places:
 
     def __reduce__(self) -> str:
         return "places"
+
+
+def _device_names() -> list[str]:
+    """The names of the devices that there are; before a driver is initialised, which this does not do, ``gpu0``."""
+    from rtcg import driver
+
+    try:
+        devices = [driver.Device(ordinal) for ordinal in range(driver.Device.count())]
+    except driver.Error:
+        return ["gpu0"]
+    n_virtual = sum(device.is_virtual for device in devices)
+    return [*(f"gpu{n}" for n in range(len(devices))), *(f"virtual{n}" for n in range(n_virtual))]
 
 
 places = Places()

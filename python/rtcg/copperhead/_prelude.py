@@ -111,18 +111,33 @@ def enumerate(x: _Any) -> _Any:
 
 
 def transpose(rows: _Any) -> _Any:
-    """The columns of rows of one length, as a sequence of sequences; of no rows, an empty one.
+    """The columns of rows of one length, as a sequence of sequences; of no rows, as many as a row would have elements.
 
     Raises `ValueError` if the rows differ in length.
 
     >>> transpose([[1, 2, 3], [4, 5, 6]])
     [[1, 4], [2, 5], [3, 6]]
     """
-    lists = [_as_sequence("transpose", row) for row in _as_sequence("transpose", rows)]
+    sequence = _as_sequence("transpose", rows)
+    if not sequence:
+        return _columns_of_no_rows(sequence)
+    lists = [_as_sequence("transpose", row) for row in sequence]
     lengths = {_n(row) for row in lists}
     if _n(lengths) > 1:
         raise ValueError(f"transpose: rows have lengths from {_py.min(lengths)} to {_py.max(lengths)}; expected one")
-    return _Sequence(_Sequence(column) for column in _py.zip(*lists, strict=True))
+    return _Sequence(
+        (_Sequence(column) for column in _py.zip(*lists, strict=True)),
+        lambda: _Sequence([_sample_of(lists[0])] * _n(lists)),
+    )
+
+
+def _columns_of_no_rows(rows: _Any) -> _Any:
+    try:
+        row = _as_sequence("transpose", _sample_of(rows))
+    except _UnknownElementError:
+        return _Sequence([])
+    columns = [_Sequence([], _functools.partial(_Sequence.__getitem__, row, k)) for k in _py.range(_n(row))]
+    return _Sequence(columns, lambda: _Sequence([], lambda: _sample_of(row)))
 
 
 # -- sequences of indices, and copies of a value ------------------------------------------------
@@ -479,18 +494,24 @@ def sort(less: _Callable[[_Any, _Any], _Any], x: _Any) -> _Any:
     """The sorted sequence by a function that tells whether its first argument precedes the second.
 
     The function is a strict order, such as `cmp_lt` or `cmp_gt`; elements that do not precede each other keep their
-    order. With an order that holds for equal elements too, such as `cmp_le`, equal elements are reversed.
+    order. With an order that holds for equal elements too, such as `cmp_le`, equal elements are reversed. NaN among
+    floats comes last.
 
     >>> sort(lambda a, b: a[0] < b[0], [(1, 0), (0, 1), (1, 2), (0, 3)])
     [(0, 1), (0, 3), (1, 0), (1, 2)]
     """
-    items = _as_sequence("sort", x)
+    whole = items = _as_sequence("sort", x)
+    unordered: list[_Any] = []
+    if items and isinstance(items[0], (float, _np.inexact)):
+        # All comparisons with NaN are false, which no algorithm of sorting takes.
+        unordered = [item for item in whole if item != item]
+        items = [item for item in whole if item == item] if unordered else whole
     if items and less(items[0], items[0]):
         # Reversed, and sorted by the strict order beside `less`: so the algorithm of `sorted` does not matter.
         ordered = sorted(items[::-1], key=_functools.cmp_to_key(lambda a, b: 0 if less(b, a) else -1))
     else:
         ordered = sorted(items, key=_functools.cmp_to_key(lambda a, b: -1 if less(a, b) else 0))
-    return _Sequence(ordered, lambda: _sample_of(items))
+    return _Sequence([*ordered, *unordered], lambda: _sample_of(whole))
 
 
 def collect(key: _Callable[[_Any], _Any], x: _Any) -> _Any:

@@ -66,6 +66,9 @@ class ragged:  # noqa: N801 (a sequence, as `list` is)
     }
 
     def __init__(self, values: Any, offsets: Any) -> None:
+        for name, array in (("values", values), ("offsets", offsets)):
+            if isinstance(array, np.ma.MaskedArray):
+                raise TypeError(f"{name} is a masked array, whose mask would be lost; write `{name}.filled(value)`")
         self.values = values if is_device_array(values) else np.asarray(values)
         if len(self.values.shape) != 1:
             raise ValueError(f"values has shape {tuple(self.values.shape)}; expected one axis")
@@ -84,6 +87,8 @@ class ragged:  # noqa: N801 (a sequence, as `list` is)
         rows = list(rows)
         arrays = [on_host(row) for row in rows]
         for index, array in enumerate(arrays):
+            if isinstance(rows[index], np.ma.MaskedArray):
+                raise TypeError(f"row {index} is a masked array, whose mask would be lost; write `row.filled(value)`")
             if array.ndim != 1:
                 raise ValueError(f"row {index} has shape {array.shape}; expected one axis")
         offsets = np.zeros(len(arrays) + 1, np.int64)

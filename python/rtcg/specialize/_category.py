@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import textwrap
@@ -12,6 +13,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_integer, shown
+from rtcg.driver import CompileError
 from rtcg.numpy import bincount, histogram
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ def category_reduce(
     out : GPUArray, optional
         Receives the result; has its shape and a dtype to which NumPy's rule "same_kind" allows a cast.
     neutral : number or str, optional
-        With an expression or a function, the neutral element, which labels without values have; a str is CUDA C.
+        With an expression or a function, the neutral element, which labels without values have: a number that the
+        dtype of the result holds, or a str, an expression of CUDA C.
     dtype : dtype, optional
         Dtype of the result and of the computation. By default that of `values`; 64 bits for sums and products of
         integers; float64 for means of integers; int64 for counts.
@@ -104,9 +107,10 @@ def category_reduce(
     Raises
     ------
     ValueError
-        If shapes do not fit, `op` is unknown, or `neutral` is missing or not needed.
+        If shapes do not fit, `op` is unknown, or `neutral` is missing, not needed or does not compile.
     TypeError
-        If `labels` are not integers, `values` not numbers, or the result may not be cast to the dtype of `out`.
+        If `labels` are not integers, `values` not numbers, the dtype of the result cannot hold `neutral` or a number of
+        `op`, or the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
         If `op` does not compile.
 
@@ -136,15 +140,35 @@ def category_reduce(
     for name, value in (("labels", labels), ("n_labels", n_labels)):
         if value is None:
             raise TypeError(f"category_reduce() is missing the argument {name}")
-    expression, neutral_text = _operation(op, neutral)
+    operation = op if isinstance(op, _Operation) else _operation(op, neutral)
     x = _xp._unmasked_to_device("values", values)
     count = as_integer("n_labels", n_labels)
     if not 0 <= count < 2**31:
         raise ValueError(f"n_labels is {count}; expected 0 to {2**31 - 1}")
-    found = _native.specialize_category_reduce(
-        x, _xp._unmasked_to_device("labels", labels), count, expression, neutral_text, as_dtype("dtype", dtype),
-        None if weights is None else _xp._unmasked_to_device("weights", weights), as_flag("ordered", ordered),
-    )  # fmt: skip
+    of_result = as_dtype("dtype", dtype)
+    neutral_text = None
+    if neutral is not None:
+        computed = x.dtype if of_result is None else of_result
+        neutral_text = _neutral_text(neutral, computed)
+        operation.check_numbers(computed)
+    labels = _xp._unmasked_to_device("labels", labels)
+    factors = None if weights is None else _xp._unmasked_to_device("weights", weights)
+
+    def reduced(neutral_text: str | None) -> GPUArray:
+        return _native.specialize_category_reduce(
+            x, labels, count, operation.expression, neutral_text, of_result, factors, as_flag("ordered", ordered)
+        )
+
+    try:
+        found = reduced(neutral_text)
+    except CompileError as error:
+        if not isinstance(neutral, str) or not _compiles(lambda: reduced("T(0)")):
+            raise
+        problem = next((line for line in str(error).splitlines() if "error" in line), str(error)).strip()
+        raise ValueError(
+            f"neutral is {shown(neutral)}, which does not compile ({problem}); expected a number, or an expression of "
+            "CUDA C"
+        ) from None
     if out is None:
         return found
     _xp._require_array("out", out)
@@ -156,38 +180,84 @@ def category_reduce(
     return out
 
 
+def _compiles(call: Callable[[], Any]) -> bool:
+    try:
+        call()
+    except CompileError:
+        return False
+    return True
+
+
 def _decorated(function: Callable[[Any, Any], Any], neutral: Any) -> Callable[..., Any]:
-    expression, text = _operation(function, neutral)
+    operation = _operation(function, neutral)
+    _neutral_text(neutral, None)
 
     @functools.wraps(function)
     def reduce_by_label(values: Any, labels: Any, n_labels: SupportsIndex, out: Any = None, **options: Any) -> Any:
-        return category_reduce(values, labels, n_labels, expression, out, neutral=text, **options)
+        reduce: Callable[..., Any] = category_reduce
+        return reduce(values, labels, n_labels, operation, out, neutral=neutral, **options)
 
     return reduce_by_label
 
 
-def _operation(op: Any, neutral: Any) -> tuple[str, str | None]:
-    """The name, or the expression and the neutral element, that native code takes."""
+@dataclasses.dataclass(frozen=True)
+class _Operation:
+    """The name or the expression that native code takes, and the numbers that a Python function has in it."""
+
+    expression: str
+    name: str = ""
+    numbers: tuple[Any, ...] = ()
+
+    def check_numbers(self, dtype: np.dtype[Any]) -> None:
+        for number in self.numbers:
+            if not _holds(dtype, np.asarray(number)):
+                expected = f"one that {dtype} can hold, the dtype of the result"
+                raise TypeError(f"op {self.name} has the number {number}; expected {expected}")
+
+
+def _operation(op: Any, neutral: Any) -> _Operation:
     if not isinstance(op, str) and not callable(op):
         raise TypeError(f"op is {shown(op)}; expected a name, an expression of CUDA C or a function of two numbers")
     if isinstance(op, str) and op in _NAMES:
         if neutral is not None:
             raise ValueError(f"neutral is {shown(neutral)}; expected none for op '{op}'")
-        return op, None
+        return _Operation(op)
     if neutral is None:
         what = f"'{op}'" if isinstance(op, str) else getattr(op, "__name__", "a function")
         raise ValueError(
             f"op is {what} without neutral; expected one of {', '.join(map(repr, _NAMES))}, or an expression or "
             "function together with neutral, what labels without values have"
         )
-    text = neutral if isinstance(neutral, str) else _literal(neutral)
-    return op if isinstance(op, str) else _translate(op), text
+    return _Operation(op) if isinstance(op, str) else _translate(op)
+
+
+def _neutral_text(neutral: Any, dtype: np.dtype[Any] | None) -> str:
+    """The CUDA C of a neutral element that a dtype holds, if it is known."""
+    if isinstance(neutral, str):
+        return neutral
+    number = np.asarray(neutral)
+    if isinstance(neutral, np.ma.MaskedArray) or number.ndim or number.dtype.kind not in "biuf":
+        raise TypeError(f"neutral is {shown(neutral)}; expected a real number, or an expression of CUDA C")
+    if dtype is not None and not _holds(dtype, number):
+        raise TypeError(
+            f"neutral is {shown(neutral)}; expected a number that {dtype} can hold, the dtype of the result"
+        )
+    return _literal(number)
+
+
+def _holds(dtype: np.dtype[Any], number: np.ndarray[Any, Any]) -> bool:
+    """Whether a number is one of a dtype, up to the rounding of floats."""
+    if dtype.kind not in "biu":
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(number.astype(dtype)) or not np.isfinite(number))
+    if number.dtype.kind == "f" and not (np.isfinite(number) and number == np.floor(number)):
+        return False
+    least, greatest = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return least <= int(number) <= greatest
 
 
 def _literal(value: Any) -> str:
     number = np.asarray(value)
-    if number.ndim or number.dtype.kind not in "biuf":
-        raise TypeError(f"neutral is {shown(value)}; expected a real number, or an expression of CUDA C")
     if number.dtype.kind != "f":
         return f"{int(number)}ull" if int(number) >= 2**63 else f"(long long){int(number)}"
     if np.isfinite(number):
@@ -201,18 +271,24 @@ _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr
 _COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
-def _translate(function: Callable[[Any, Any], Any]) -> str:
+def _translate(function: Callable[[Any, Any], Any]) -> _Operation:
     """The CUDA C of a function of two numbers that returns one expression."""
     name = getattr(function, "__name__", repr(function))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError) as error:
-        raise TypeError(f"the source of op {name} was not found; write it as an expression of a and b") from error
+        advice = "write it alone on its lines, or as an expression of a and b"
+        raise TypeError(f"the source of op {name} was not found or cannot be read; {advice}") from error
     found: list[ast.FunctionDef | ast.Lambda] = [
         node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))
     ]
-    if len(found) != 1 or len(found[0].args.args) != 2:
-        raise TypeError(f"op {name} is no function of two numbers; expected one, alone on its lines")
+    if len(found) > 1:
+        raise TypeError(
+            f"op {name} stands on lines with {len(found) - 1} other function(s), and its source is not told apart from "
+            "theirs; write it alone on its lines"
+        )
+    if not found or len(found[0].args.args) != 2:
+        raise TypeError(f"op {name} is no function of two numbers; expected a `def` or `lambda` of two parameters")
     a, b = (argument.arg for argument in found[0].args.args)
     if isinstance(found[0], ast.Lambda):
         body: ast.expr = found[0].body
@@ -221,12 +297,14 @@ def _translate(function: Callable[[Any, Any], Any]) -> str:
         if len(statements) != 1 or not isinstance(statements[0], ast.Return) or statements[0].value is None:
             raise TypeError(f"op {name} has other statements than one return; expected `return` of an expression")
         body = statements[0].value
-    return _Translator(name, {a: "a", b: "b"}).text(body)
+    translator = _Translator(name, {a: "a", b: "b"})
+    return _Operation(translator.text(body), name, tuple(translator.numbers))
 
 
 class _Translator:
     def __init__(self, function: str, names: dict[str, str]) -> None:
         self.function, self.names = function, names
+        self.numbers: list[Any] = []
 
     def text(self, node: ast.expr) -> str:
         text = self._text(node)
@@ -242,6 +320,7 @@ class _Translator:
             case ast.Name(id=name):
                 return self.names.get(name)
             case ast.Constant(value=bool() | int() | float() as value):
+                self.numbers.append(value)
                 return f"T({_literal(value)})"
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return f"({self.text(left)} {_BINARY[type(op)]} {self.text(right)})"

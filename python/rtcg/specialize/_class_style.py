@@ -35,7 +35,7 @@ class Stencil:
     Parameters
     ----------
     boundary, constant, halo, fallback
-        As of `stencil`. By default, points whose neighbours are not all inside are not computed and are 0.
+        As of `stencil`, with other defaults: points whose neighbours are not all inside are not computed and are 0.
 
     Attributes
     ----------
@@ -63,9 +63,18 @@ class Stencil:
     neighbourhoods: dict[int, list[tuple[int, ...]]] = {}
 
     def __init__(
-        self, boundary: str = "interior", constant: complex = 0, halo: str = "zero", fallback: bool = False
+        self,
+        boundary: str = "interior",
+        constant: complex | None = None,
+        halo: str | None = None,
+        fallback: bool = False,
     ) -> None:
-        self._decorate = stencil(boundary=boundary, constant=constant, halo=halo, fallback=fallback)
+        if halo is None and boundary == "interior":
+            halo = "zero"
+        self._options: dict[str, Any] = {
+            "boundary": boundary, "constant": constant, "halo": halo, "fallback": fallback
+        }  # fmt: skip
+        stencil(**self._options)  # Raises for options that do not fit.
         self._functions: dict[int, StencilFunction] = {}
 
     def kernel(self, *grids: Any) -> None:
@@ -106,8 +115,12 @@ class Stencil:
         """The stencil of relative indices for grids of so many axes, made once."""
         found = self._functions.get(ndim)
         if found is None:
-            found = self._functions[ndim] = self._decorate(self._translate(ndim))
+            found = self._functions[ndim] = stencil(**self._options)(self._translate(ndim))
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Functions are made again where they are needed.
+        return {**vars(self), "_functions": {}}
 
     def _translate(self, ndim: int) -> Any:
         names = list(inspect.signature(self.kernel).parameters)

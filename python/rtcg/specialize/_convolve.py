@@ -48,8 +48,10 @@ def convolve(image: _Array, kernel: _Array, mode: str = "reflect", cval: Support
     Returns
     -------
     GPUArray
-        Of the dtype of `image`; if that is not complex but the kernel is, complex. Sums for integers and float64 are
-        computed in float64, others in float32; fractions are cut off for integers.
+        With an extent, of the dtype that `image` and `kernel` have together, as in `scipy.signal`: integers wrap, and
+        are exact if sums of absolute products are below 2**53. With a mode of borders, of the dtype of `image`, as in
+        `scipy.ndimage`, with fractions cut off for integers; if that is not complex but the kernel is, complex. Sums
+        for integers and float64 are computed in float64, others in float32.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def convolve(image: _Array, kernel: _Array, mode: str = "reflect", cval: Support
         If numbers of axes differ or are above 3, the kernel is empty (or does not fit, in mode ``"valid"``), or `mode`
         is unknown.
     TypeError
-        If elements are not numbers.
+        If elements are not numbers, or an array is masked.
 
     Notes
     -----
@@ -72,6 +74,8 @@ def convolve(image: _Array, kernel: _Array, mode: str = "reflect", cval: Support
     [1.0, 3.0, 6.0, 4.0]
     """
     x = _xp._unmasked_to_device("image", image)
+    if isinstance(kernel, np.ma.MaskedArray):
+        raise TypeError("kernel is a masked array; expected one without a mask, such as kernel.filled(0)")
     weights = kernel.get() if isinstance(kernel, _xp.GPUArray) else np.asarray(kernel)
     if not 1 <= x.ndim <= 3:
         raise ValueError(f"image has shape {x.shape}; expected one to three axes")
@@ -84,26 +88,40 @@ def convolve(image: _Array, kernel: _Array, mode: str = "reflect", cval: Support
     border = as_float("cval", cval)
     if mode not in _EXTENTS:
         return _filtered(x, weights, mode, border)
+    dtype = np.result_type(x.dtype, weights.dtype)
+    if dtype.char in "gG":
+        raise TypeError(f"kernel is of dtype {weights.dtype}; expected one that devices have, such as float64")
+    if dtype.kind in "fc":
+        return _extent(x.astype(dtype, copy=False), weights, mode, dtype)
+    # Of integers in the widest dtype, because a conversion to a narrower integer wraps, one from a float does not.
+    return _extent(x, weights, mode, np.dtype(np.uint64 if dtype == np.uint64 else np.int64)).astype(dtype, copy=False)
+
+
+def _extent(x: GPUArray, weights: NDArray[Any], mode: str, dtype: np.dtype[Any]) -> GPUArray:
+    """A part of the convolution with zeros beyond borders, of a dtype."""
     pairs = list(zip(x.shape, weights.shape, strict=True))
     if mode == "valid":
         if any(n < k for n, k in pairs):
             raise ValueError(f"kernel has shape {weights.shape}; expected at most {x.shape} in mode 'valid', as image")
-        found = _filtered(x, weights, "constant", 0.0)
+        found = _filtered(x, weights, "constant", 0.0, dtype)
         return found[tuple(slice(k - 1 - k // 2, n - k // 2) for n, k in pairs)].copy()
-    whole = _filtered(_xp.pad(x, [(k // 2, k - 1 - k // 2) for _, k in pairs]), weights, "constant", 0.0)
+    whole = _filtered(_xp.pad(x, [(k // 2, k - 1 - k // 2) for _, k in pairs]), weights, "constant", 0.0, dtype)
     if mode == "full":
         return whole
     return whole[tuple(slice((k - 1) // 2, (k - 1) // 2 + n) for n, k in pairs)].copy()
 
 
-def _filtered(x: GPUArray, weights: NDArray[Any], mode: str, cval: float) -> GPUArray:
+def _filtered(
+    x: GPUArray, weights: NDArray[Any], mode: str, cval: float, dtype: np.dtype[Any] | None = None
+) -> GPUArray:
+    """The convolution, of the dtype of `x` unless one is given."""
     is_long = weights.size >= _PRODUCTS_OF_PASSES * sum(weights.shape)
     if x.dtype.kind != "f" or weights.dtype.kind == "c" or not is_long or (mode == "constant" and cval != 0):
-        return ndimage.convolve(x, weights, mode=mode, cval=cval)
+        return ndimage.convolve(x, weights, dtype, mode=mode, cval=cval)
     computed = np.dtype(np.float64 if x.dtype == np.float64 else np.float32)
     factors = separate(weights, computed)
     if factors is None:
-        return ndimage.convolve(x, weights, mode=mode, cval=cval)
+        return ndimage.convolve(x, weights, dtype, mode=mode, cval=cval)
     found = x
     for axis, factor in enumerate(factors):
         output = x.dtype if axis == x.ndim - 1 else computed

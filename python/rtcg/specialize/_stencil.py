@@ -15,6 +15,7 @@ import numpy as np
 from rtcg import _native
 from rtcg._conversions import as_flag, as_integer, as_number, as_text
 from rtcg._messages import shown
+from rtcg.copperhead._compiled import check_argument, check_arguments, name_other_device, named
 from rtcg.copperhead._errors import UntranslatableError
 from rtcg.copperhead._function import CuFunction
 from rtcg.specialize import _interpreter
@@ -43,6 +44,7 @@ class StencilFunction:
     """
 
     __name__: str
+    __qualname__: str
     __wrapped__: Callable[..., Any]
 
     def __init__(self, function: Callable[..., Any], boundary: str, constant: Any, halo: str, fallback: bool) -> None:
@@ -53,6 +55,16 @@ class StencilFunction:
         self._chosen: dict[Any, _Taken | None] = {}
         self._n_fallbacks = 0
         self._lock = threading.Lock()
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> StencilFunction: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> types.MethodType: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        # As functions do: what `instance` is bound to is an argument, which the call refuses by its name.
+        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, out: GPUArray | tuple[GPUArray, ...] | None = None) -> Any:
         """Compute all elements.
@@ -84,6 +96,7 @@ class StencilFunction:
         rtcg.driver.MemoryError
             If the device does not have enough memory.
         """
+        check_arguments(self, args)
         outs = None if out is None else self._outputs(out)
         if specialisers() and (taken := self._taken(args)) is not None:
             return taken.run(args, out)
@@ -91,6 +104,9 @@ class StencilFunction:
             return self._program(args, outs)
         except UntranslatableError as error:
             return self._in_python(error, args, out)
+        except Exception as error:
+            self._name_other_device(error, args)
+            raise
 
     def iterate(self, *args: Any, steps: int | None = None) -> Any:
         """Apply the stencil `steps` times: each result becomes the field with its number, other fields stay.
@@ -125,12 +141,16 @@ class StencilFunction:
         count = as_integer("steps", steps)
         if count < 0:
             raise ValueError(f"steps is {count}; expected 0 or more")
+        check_arguments(self, args)
         taken = self._taken(args) if specialisers() else None
         if taken is None:
             try:
                 return self._program.iterate(args, count)
             except UntranslatableError as error:
                 self._check_fallback(error)
+            except Exception as error:
+                self._name_other_device(error, args)
+                raise
         step = self.__call__ if taken is None else lambda *args: taken.run(args, None)
         return self._repeated(step, args, count)
 
@@ -160,6 +180,7 @@ class StencilFunction:
 
         Raises the errors of a call.
         """
+        check_arguments(self, args)
         if (taken := self._taken(args) if specialisers() else None) is not None:
             return taken.generated.source
         return self._program.source(args, as_integer("steps", steps, 1) > 1)
@@ -175,6 +196,8 @@ class StencilFunction:
         once with whole arrays, or, if it has conditions, for each element, which is slow. With
         ``boundary="interior"``, an offset that is read for no element does not count.
         """
+        for name, arg in named(self, args):
+            check_argument(name, arg)
         return _interpreter.run(self.__wrapped__, _on_host(args), self.boundary, self.halo, self.constant)
 
     def tune(self, *args: Any, steps: int = 1, budget: str | float = "5 s", **options: Any) -> Report:
@@ -204,6 +227,7 @@ class StencilFunction:
         from rtcg import tune
 
         count = as_integer("steps", steps, 1)
+        check_arguments(self, args)
         if (taken := self._taken(args) if specialisers() else None) is not None:
             return taken.tune(args, budget, options)
         call = (lambda: self(*args)) if count == 1 else (lambda: self.iterate(*args, steps=count))
@@ -237,7 +261,16 @@ class StencilFunction:
     def __repr__(self) -> str:
         return f"<stencil {self.__name__}{self.__signature__}, boundary {self.boundary!r}>"
 
+    def __reduce__(self) -> str:
+        # As functions are: by name.
+        return self.__qualname__
+
     # -- parts of calls ---------------------------------------------------------------------------
+
+    def _name_other_device(self, error: Exception, args: tuple[Any, ...]) -> None:
+        device = _native.Context.get_device()
+        where = "that of the current context, where the stencil runs"
+        name_other_device(error, self, args, device, where, "{}.to_device(device)")
 
     def _outputs(self, out: Any) -> list[GPUArray]:
         from rtcg.numpy import GPUArray
@@ -249,6 +282,7 @@ class StencilFunction:
         return outs
 
     def _described(self, args: tuple[Any, ...]) -> tuple[Model, dict[str, Any]]:
+        check_arguments(self, args)
         found = self._program.model(args)
         shape = next((tuple(np.shape(arg)) for arg in args if _is_field(arg)), ())
         model = _model(found, found["names"], self.__name__, shape, self.boundary, self.halo, self.constant)
@@ -418,7 +452,7 @@ def stencil(function: Callable[..., Any]) -> StencilFunction: ...
 
 @overload
 def stencil(
-    *, boundary: str = ..., constant: complex = ..., halo: str = ..., fallback: bool = ...
+    *, boundary: str = ..., constant: complex | None = ..., halo: str | None = ..., fallback: bool = ...
 ) -> Callable[[Callable[..., Any]], StencilFunction]: ...
 
 
@@ -426,8 +460,8 @@ def stencil(
     function: Callable[..., Any] | None = None,
     *,
     boundary: str = "clamp",
-    constant: complex = 0,
-    halo: str = "copy",
+    constant: complex | None = None,
+    halo: str | None = None,
     fallback: bool = False,
 ) -> Any:
     """Make a function of relative indices a stencil, which computes all elements of an array on the device.
@@ -448,10 +482,10 @@ def stencil(
         ``"constant"``, the number `constant`; ``"interior"``, nothing: elements that need what is beyond are not
         computed.
     constant : number, optional
-        Each field's dtype has to hold it.
+        With ``boundary="constant"`` only, by default 0. Each field's dtype has to hold it.
     halo : str, optional
-        What the elements become that ``"interior"`` does not compute: ``"copy"``, the element of the first field, or of
-        that with the number of the result; ``"zero"``.
+        With ``boundary="interior"`` only, what the elements become that are not computed: by default ``"copy"``, the
+        element of the first field, or of that with the number of the result; ``"zero"``.
     fallback : bool, optional
         Whether a function that is no stencil is run by Python, with one warning, instead of raising an error.
 
@@ -464,7 +498,7 @@ def stencil(
     TypeError
         If `function` is no function of Python, or an option has another type.
     ValueError
-        If there is no such boundary or halo.
+        If there is no such boundary or halo, or `constant` or `halo` is given with another boundary than its own.
 
     Notes
     -----
@@ -486,12 +520,17 @@ def stencil(
            [ 1., -4.,  1.,  0.],
            [ 0.,  1.,  0.,  0.]], dtype=float32)
     """
-    boundary, halo = as_text("boundary", boundary), as_text("halo", halo)
+    boundary = as_text("boundary", boundary)
     if boundary not in BOUNDARIES:
         raise ValueError(f"boundary is {shown(boundary)}; expected one of {', '.join(map(repr, BOUNDARIES))}")
-    if halo not in HALOS:
+    number = 0 if constant is None else as_number("constant", constant)
+    outside = "copy" if halo is None else as_text("halo", halo)
+    if outside not in HALOS:
         raise ValueError(f"halo is {shown(halo)}; expected 'copy' or 'zero'")
-    constant = as_number("constant", constant)
+    for name, value, only in (("constant", constant, "constant"), ("halo", halo, "interior")):
+        if value is not None and boundary != only:
+            text = f"{name} is {shown(value)}, which counts with boundary='{only}' only; boundary is {boundary!r}"
+            raise ValueError(text)
     fallback = as_flag("fallback", fallback)
 
     def decorate(function: Callable[..., Any]) -> StencilFunction:
@@ -500,7 +539,7 @@ def stencil(
         if not isinstance(function, types.FunctionType):
             name = type(function).__name__
             raise TypeError(f"function is {shown(function)}, of type {name}; expected a function of Python")
-        return StencilFunction(function, boundary, constant, halo, fallback)
+        return StencilFunction(function, boundary, number, outside, fallback)
 
     return decorate if function is None else decorate(function)
 
