@@ -980,6 +980,11 @@ def scaled_by_powers(x):
 
 
 @cu
+def times_a_third(x):
+    return [v * (1 / 3) for v in x], [v + 4097 for v in x], [v < 0.1 for v in x]
+
+
+@cu
 def plus(x, k):
     return [v + k for v in x]
 
@@ -1007,6 +1012,9 @@ for _dtype in ["float32", "float64"]:
     _x = np.array([1, -3e9, 1e19], _dtype)
     _powers = (_x / 2**64, _x * 2**63, _x + 10**20, _x < 2**63)
     expect(f"bounds: {_dtype} and powers", scaled_by_powers, (_x,), _powers, rtol=1e-7)
+for _dtype in ["float16", "float32"]:
+    _x = np.arange(-40, 40, dtype=_dtype) / 8
+    expect(f"bounds: {_dtype} and thirds", times_a_third, (_x,), (_x * (1 / 3), _x + 4097, _x < 0.1))
 _x = np.array([5, 2**64 - 1], np.uint64)
 expect("bounds: masks of 64 bits", bits_of_half, (_x,), (_x, _x ^ np.uint64(0xCBF29CE484222325)))
 for _x, _k in [(of("uint8", 1, 2), 300), (of("uint8", 1, 2), -1), (of("int8", 1, 2), 128), (of("uint64", 1), -1)]:

@@ -40,6 +40,11 @@ def test_settings_that_are_not_set_are_listed_on_request(monkeypatch):
     assert re.search("RTCG_SCHEDULE +not set: threads", long) and "settings are not set" not in long
 
 
+def test_settings_that_do_not_exist_are_said_to_be_unknown(monkeypatch):
+    monkeypatch.setenv("RTCG_BOGUS", "1")
+    assert re.search(r"RTCG_BOGUS +1 \(unknown", info.report())
+
+
 @pytest.mark.parametrize("module", ["rtcg.info", "rtcg"])
 def test_as_a_program(module):
     env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "0" if has_real_device() else "1"}

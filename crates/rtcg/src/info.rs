@@ -230,7 +230,7 @@ fn write_settings(text: &mut String, unset_too: bool) {
     }
     let listed = |name: &str| ENVIRONMENT_SETTINGS.iter().any(|(known, _)| *known == name);
     for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("RTCG_") && !listed(name)) {
-        write_item(text, &name, &value);
+        write_item(text, &name, &format!("{value} (unknown: rtcg has no such setting)"));
     }
     if n_unset > 0 {
         let _ = writeln!(text, "  {n_unset} settings are not set; --all lists them");

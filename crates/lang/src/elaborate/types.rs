@@ -377,8 +377,8 @@ pub(super) fn number_as(number: Number, to: DType) -> Option<Number> {
         (Number::Int(value), DType::F64) => Number::Float(value as f64),
         // Through float64, as NumPy converts.
         (Number::Int(value), DType::F32) => Number::Float(f64::from(value as f64 as f32)),
-        (Number::Int(value), DType::F16) if value.unsigned_abs() <= 1 << 11 => Number::Float(value as f64),
-        (Number::Int(value), DType::BF16) if value.unsigned_abs() <= 1 << 8 => Number::Float(value as f64),
+        (Number::Int(value), DType::F16 | DType::BF16) => return number_as(Number::Float(value as f64), to),
+        (Number::Float(_), DType::F16 | DType::BF16) => crate::evaluate::cast(number, DType::F64, to),
         (Number::Float(value), DType::F64) => Number::Float(value),
         (Number::Float(value), DType::F32) => Number::Float(f64::from(value as f32)),
         (Number::Float(value), DType::C128) => Number::Complex(value, 0.0),
@@ -387,7 +387,6 @@ pub(super) fn number_as(number: Number, to: DType) -> Option<Number> {
         (Number::Complex(re, im), DType::C64) => Number::Complex(f64::from(re as f32), f64::from(im as f32)),
         (Number::Int(value), DType::C64) => Number::Complex(f64::from(value as f64 as f32), 0.0),
         (Number::Int(value), DType::C128) => Number::Complex(value as f64, 0.0),
-        (Number::Int(value), DType::F16 | DType::BF16) if i64::try_from(value).is_err() => Number::Float(value as f64),
         _ => return None,
     })
 }
