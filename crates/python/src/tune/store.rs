@@ -272,7 +272,7 @@ impl PyRecords {
         self.0.damaged.clone()
     }
 
-    /// `(configuration, score, explanation, closeness)` of the result to use, or None.
+    /// `(configuration, score, explanation, closeness, is_chosen)` of the result to use, or None.
     fn look_up<'py>(
         &self,
         py: Python<'py>,
