@@ -32,7 +32,7 @@ from tests import cpu_times  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--device", choices=["virtual", "real"], help="insist on a virtual or on a real GPU")
     parser.addoption("--sample", metavar="COMMIT", help="run a sample of all variants, chosen by this text")
-    parser.addoption("--share", type=int, default=40, metavar="N", help="the sample is one test in N (default: 40)")
+    parser.addoption("--share", type=int, default=60, metavar="N", help="the sample is one test in N (default: 60)")
 
 
 def pytest_configure(config):
