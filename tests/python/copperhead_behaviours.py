@@ -1027,7 +1027,7 @@ expect_error("bounds: a branch", chosen, (of("uint8", 1, 5), 300), OverflowError
 
 @cu
 def sums_of_equal(x, keys):
-    return [sum([v for v in x if v == key]) for key in keys]
+    return [sum(v for v in x if v == key) for key in keys]
 
 
 @cu

@@ -278,12 +278,12 @@ def none(x):
 
 @wrong(FLOATS)
 def generator_expression(x):
-    return sum(xi * xi for xi in x)
+    return scan(op_add, (xi * xi for xi in x))
 
 
 @right(FLOATS)
 def generator_expression_right(x):
-    return sum([xi * xi for xi in x])
+    return scan(op_add, [xi * xi for xi in x])
 
 
 @wrong(FLOATS)

@@ -412,7 +412,7 @@ UNSUPPORTED = [
     ("x = «{a: b}»", "a dictionary", "a tuple"),
     ("x = «{v for v in a}»", "a set comprehension", "list comprehension"),
     ("x = «{v: v for v in a}»", "a dictionary comprehension", "list comprehension"),
-    ("x = sum«(v for v in a)»", "a generator expression", "list comprehension"),
+    ("x = a(«(v for v in b)»)", "a generator expression", "list comprehension"),
     ("x = («y := a»)", "an assignment expression, `:=`", "statement of its own"),
     ("x = a(«*b»)", "a starred expression", "write out"),
     ("x = a(b, «key=b»)", "a keyword argument", "by position"),

@@ -219,17 +219,7 @@ fn join(first: &mut Stmt, second: Stmt) {
             Exp::Gen { body, .. } | Exp::Scan { finish: Some(Lambda { body, .. }), .. },
             Exp::Gen { body: mut more, .. },
         ) => {
-            // Elements that the first one computes need not be read.
-            more.stmts.retain(|stmt| match &stmt.exp {
-                Exp::Read { array, .. } => match outs.iter().position(|out| out == array) {
-                    Some(at) => {
-                        renaming.insert(stmt.outs[0], body.results[at]);
-                        false
-                    }
-                    None => true,
-                },
-                _ => true,
-            });
+            forget_reads(&mut more, &outs, &body.results, &mut renaming);
             append(body, more, &renaming);
         }
         (
@@ -237,16 +227,7 @@ fn join(first: &mut Stmt, second: Stmt) {
             Exp::Scatter { body: mut more, targets: into, .. },
         ) => {
             // Only what the scatter stores is left.
-            more.stmts.retain(|stmt| match &stmt.exp {
-                Exp::Read { array, .. } => match outs.iter().position(|out| out == array) {
-                    Some(at) => {
-                        renaming.insert(stmt.outs[0], body.results[at]);
-                        false
-                    }
-                    None => true,
-                },
-                _ => true,
-            });
+            forget_reads(&mut more, &outs, &body.results, &mut renaming);
             body.results.clear();
             append(body, more, &renaming);
             *targets = into;
@@ -261,6 +242,15 @@ fn join(first: &mut Stmt, second: Stmt) {
         _ => {}
     }
     first.outs.extend(second.outs);
+}
+
+/// Elements that the first one computes need not be read.
+fn forget_reads(more: &mut Block, outs: &[Var], values: &[Atom], renaming: &mut Renaming) {
+    more.stmts.retain(|stmt| {
+        let Exp::Read { array, .. } = &stmt.exp else { return true };
+        let value = outs.iter().position(|out| out == array).map(|at| values[at]);
+        value.map(|value| renaming.insert(stmt.outs[0], value)).is_none()
+    });
 }
 
 fn append(body: &mut Block, mut more: Block, renaming: &Renaming) {

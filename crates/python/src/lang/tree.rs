@@ -217,8 +217,18 @@ impl<'a> Walker<'a> {
             "Attribute" => ExprKind::Attribute(self.boxed(field!(node, "value"))?, name(node, "attr")?),
             "Constant" => constant(&field!(node, "value")?)?,
             "Call" => {
-                let function = self.boxed(field!(node, "func"))?;
-                let mut arguments = self.exprs(field!(node, "args"))?;
+                let called = field!(node, "func")?;
+                let consumes = CONSUMERS.contains(&called_name(&called)?.as_str());
+                let function = self.boxed(Ok(called))?;
+                let mut arguments = Vec::new();
+                for argument in field!(node, "args")?.try_iter()? {
+                    let argument = argument?;
+                    arguments.push(if consumes && self::class(&argument)? == "GeneratorExp" {
+                        Expr { span: self.span(&argument)?, kind: self.comprehension(&argument)? }
+                    } else {
+                        self.expr(&argument)?
+                    });
+                }
                 for keyword in field!(node, "keywords")?.try_iter()? {
                     let span = self.span(&keyword?)?;
                     arguments.push(Expr { kind: ExprKind::Unsupported(unsupported_node("keyword")), span });
@@ -311,6 +321,18 @@ fn constant(value: &Node<'_>) -> PyResult<ExprKind> {
         Some(Err(problem)) => ExprKind::Unsupported(problem),
         None => ExprKind::Unsupported(unsupported_node(&class(value)?)),
     })
+}
+
+/// Functions that take the elements of an iterator once, so that a generator expression is as good as a list.
+const CONSUMERS: [&str; 5] = ["all", "any", "max", "min", "sum"];
+
+/// The last name of what is called, or nothing.
+fn called_name(called: &Node<'_>) -> PyResult<String> {
+    match class(called)?.as_str() {
+        "Name" => field!(called, "id")?.extract(),
+        "Attribute" => field!(called, "attr")?.extract(),
+        _ => Ok(String::new()),
+    }
 }
 
 /// A number of Python, or what is wrong with it; `None` for other objects.
