@@ -62,7 +62,7 @@ impl Compiled {
         if !self.has_run.swap(true, Ordering::Relaxed) {
             self.compile_kernels(ctx, &inputs);
         }
-        Run::new(self, ctx, &inputs, None).block(&self.program.body)
+        Run::new(self, ctx, inputs, None).block(&self.program.body)
     }
 
     /// Compiles the kernels that a run will need, on all processor cores: each thread goes through the program, and
@@ -76,11 +76,17 @@ impl Compiled {
         let choices = ctx.current_choices();
         let compile = |thread: usize| {
             let share = Share { thread, n_threads, n_launches: Cell::new(0) };
-            let mut run = Run::new(self, ctx, inputs, Some(share));
+            let mut run = Run::new(self, ctx, inputs.iter().cloned(), Some(share));
             let _ = compile_ahead(choices.clone(), || run.block(&self.program.body));
         };
         blocking_region(|| {
-            std::thread::scope(|scope| (0..n_threads).for_each(|thread| drop(scope.spawn(move || compile(thread)))));
+            std::thread::scope(|scope| {
+                for thread in 0..n_threads {
+                    // Compilers expect the stack of a program's first thread. Without a thread, the run compiles.
+                    let builder = std::thread::Builder::new().stack_size(8 << 20);
+                    drop(builder.spawn_scoped(scope, move || compile(thread)));
+                }
+            });
         });
     }
 }
@@ -113,10 +119,15 @@ impl Share {
 }
 
 impl<'a> Run<'a> {
-    fn new(compiled: &'a Compiled, ctx: &'a Arc<ArrayContext>, inputs: &[Value], share: Option<Share>) -> Self {
+    fn new(
+        compiled: &'a Compiled,
+        ctx: &'a Arc<ArrayContext>,
+        inputs: impl IntoIterator<Item = Value>,
+        share: Option<Share>,
+    ) -> Self {
         let mut values = vec![None; compiled.program.vars.len()];
         for (param, value) in compiled.program.params.iter().zip(inputs) {
-            values[param.0 as usize] = Some(value.clone());
+            values[param.0 as usize] = Some(value);
         }
         Run { compiled, ctx, values, share, buffers: None }
     }
