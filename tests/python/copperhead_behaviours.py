@@ -1022,6 +1022,41 @@ for _x, _k in [(of("uint8", 1, 2), 300), (of("uint8", 1, 2), -1), (of("int8", 1,
 expect("bounds: the largest that fits", plus, (of("uint8", 1, 2), 255), of("uint8", 0, 1))
 expect_error("bounds: a branch", chosen, (of("uint8", 1, 5), 300), OverflowError, "out of bounds for")
 
+# -- what is made of the values of scans --------------------------------------------------------
+
+
+@cu
+def compacted(x, target):
+    kept = [int64(v > 3) for v in x]
+    places = exclusive_scan(op_add, 0, kept)
+    return scatter(x, [place if v > 3 else len(target) - 1 for v, place in zip(x, places)], target)
+
+
+@cu
+def differences_of_sums(x, y):
+    before, after = exclusive_scan(op_add, 1, x), exclusive_rscan(op_add, 2, x)
+    return map(lambda v, s: v * s, y, before), [s - v for s, v in zip(after, y)]
+
+
+@cu
+def ranks_and_more(x):
+    sums = scan(op_add, x)
+    return [s * 2 + i for i, s in enumerate(sums)], sums
+
+
+for _n in [1, 2, 31, 600, 5000]:
+    _x = np.arange(_n) * 7 % 9
+    # All that is not kept goes to the last place, where of several values any one stays: they are equal.
+    _target = np.full(_n + 1, -1)
+    _some = np.where(_x > 3, _x, 0)
+    _moved = np.concatenate([_some[_some > 3], _target[: (_some == 0).sum() + 1]])
+    _moved[-1] = 0 if (_some == 0).any() else -1
+    expect(f"after scans: {_n} compacted", compacted, (_some, _target), _moved)
+    _before, _after = 1 + np.cumsum(_x) - _x, 2 + np.cumsum(_x[::-1])[::-1] - _x
+    expect(f"after scans: {_n} differences", differences_of_sums, (_x, _x + 1), (_before * (_x + 1), _after - _x - 1))
+    _sums = np.cumsum(_x)
+    expect(f"after scans: {_n} ranks", ranks_and_more, (_x,), (_sums * 2 + np.arange(_n), _sums))
+
 # -- filters inside of maps ---------------------------------------------------------------------
 
 

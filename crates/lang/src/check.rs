@@ -309,9 +309,6 @@ impl Checker<'_> {
                 let mut values = self.combination(space, body, op, prefix.as_deref(), "the scan")?;
                 if let Some(finish) = finish {
                     expect_axes(space, 1, "a scan whose values are not stored themselves")?;
-                    if prefix.is_some() {
-                        return Err("a scan whose values are not stored themselves has a prefix; expected none".into());
-                    }
                     self.in_scope[space[0].index.0 as usize] = true;
                     self.parameters(finish, &values, "what finishes the scan")?;
                     values = self.scalars(&finish.body, "what finishes the scan")?;

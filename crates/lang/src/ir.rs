@@ -212,7 +212,7 @@ pub enum Exp {
         /// Where it begins; indices are those of elements either way.
         direction: Direction,
         /// From the values at an index, which it may use, to those that are stored; `None`: the values themselves.
-        /// Only of scans along one axis without a prefix.
+        /// Only of scans along one axis; results are then those at the indices of the space, also with a prefix.
         finish: Option<Lambda>,
         /// Where these are stored: in copies of these arrays, which have one axis and one length, at the index that
         /// `finish` gives first. None: at the index of the scan.

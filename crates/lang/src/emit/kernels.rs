@@ -341,6 +341,10 @@ impl<'e> Elements<'e> {
         writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
         let values = writer.block(&mut element, self.body)?;
         let mut finished = String::new();
+        if self.first.is_some() {
+            // Results are one place on.
+            writer.flat = None;
+        }
         let results = match self.finish {
             Some(finish) => writer.combine(&mut finished, finish, &fields_of("a", n), &[])?,
             None => Vec::new(),
@@ -423,35 +427,30 @@ impl<'e> Elements<'e> {
             None => dtypes.to_vec(),
         };
         let (element, combine) = self.functions(&mut writer, &mut functions, &items, index, is_forward)?;
-        let store = |value: &str, place: &str| {
-            let parts = fields_of(value, dtypes.len());
-            let all: Vec<String> = parts
-                .iter()
-                .enumerate()
-                .map(|(at, field)| format!("{}[{place}] = {field};", output_name(at)))
-                .collect();
-            all.join(" ")
-        };
-        let place = if is_forward { "i" } else { "N - 1 - i" };
         let passed = writer.parameters(true).passed;
-        let call = format!("rtcg_finish(item, {index}{passed})");
+        let mut store = |value: &str, place: &str| {
+            let store_at = |value: &str, place: &str| {
+                let parts = fields_of(value, dtypes.len()).into_iter().enumerate();
+                parts.map(|(at, field)| format!("{}[{place}] = {field}; ", output_name(at))).collect::<String>()
+            };
+            if self.finish.is_none() {
+                return store_at(value, place);
+            }
+            let done = format!("const {FINISHED} rtcg_done = rtcg_finish({value}, (long long)({place}){passed});\n");
+            match self.scatters {
+                true => scatter_statements(&mut writer, &done, &fields_of("rtcg_done", dtypes.len() + 1)),
+                false => done + &store_at("rtcg_done", place),
+            }
+        };
         let output = match firsts {
-            None if self.scatters => {
-                let parts = fields_of("rtcg_done", dtypes.len() + 1);
-                scatter_statements(&mut writer, &format!("const {FINISHED} rtcg_done = {call};\n"), &parts)
-            }
-            None if self.finish.is_some() => {
-                format!("const {FINISHED} rtcg_done = {call};\n{}", store("rtcg_done", place))
-            }
-            None => store("item", place),
+            None => store("item", if is_forward { "i" } else { "N - 1 - i" }),
             Some(firsts) => {
                 let value = value_of(&firsts);
                 // The first element has it already; results are one place on.
                 let (first, next) = if is_forward { ("0", "i + 1") } else { ("N - 1", "N - 2 - i") };
+                let (at_first, at_next) = (store("rtcg_first", first), store("item", next));
                 format!(
-                    "if (i == 0) {{ const {VALUE} rtcg_first = {value}; {} }}\nif (i + 1 < N) {{ {} }}",
-                    store("rtcg_first", first),
-                    store("item", next)
+                    "if (i == 0) {{ const {VALUE} rtcg_first = {value}; {at_first} }}\nif (i + 1 < N) {{ {at_next} }}"
                 )
             }
         };

@@ -24,7 +24,7 @@ pub(crate) struct Writer<'a> {
     uses_clamp: bool,
     uses_segment: bool,
     /// The lengths and the indices of the kernel's own space, for elements that are read at its index.
-    flat: Option<(Vec<Atom>, Vec<Var>)>,
+    pub(super) flat: Option<(Vec<Atom>, Vec<Var>)>,
     /// Sequences of the element, which exist only while something loops over them.
     locals: HashMap<Var, (usize, &'a Stmt)>,
     /// The indices of the space, if the kernel walks over arrays of any strides.

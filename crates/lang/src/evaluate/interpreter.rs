@@ -188,9 +188,10 @@ impl Interpreter<'_> {
                 let length = self.length(last)?;
                 let prefix = prefix.as_deref();
                 // The value before the first element is there without elements, too.
-                let n_results = length.max(usize::from(prefix.is_some()));
+                let n_results = length.max(usize::from(prefix.is_some() && finish.is_none()));
                 self.for_each_row(outer, Some(n_results), &stmt.outs, |this| {
                     let mut rows = this.scan(last.index, length, body, op, prefix, *direction)?;
+                    rows.truncate(n_results);
                     if let Some(finish) = finish {
                         for (at, row) in rows.iter_mut().enumerate() {
                             this.assign(last.index, index_value(at));
@@ -204,9 +205,10 @@ impl Interpreter<'_> {
                     Ok(stmt.outs.iter().enumerate().map(row).collect())
                 })
             }
-            Exp::Scan { space, body, op, direction, finish, targets, .. } => {
+            Exp::Scan { space, body, op, prefix, direction, finish, targets } => {
                 let length = self.length(&space[0])?;
-                let mut values = self.scan(space[0].index, length, body, op, None, *direction)?;
+                let mut values = self.scan(space[0].index, length, body, op, prefix.as_deref(), *direction)?;
+                values.truncate(length);
                 for (at, row) in values.iter_mut().enumerate() {
                     self.assign(space[0].index, index_value(at));
                     if let Some(finish) = finish {

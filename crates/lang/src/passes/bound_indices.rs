@@ -174,7 +174,9 @@ impl Bounds<'_> {
                 let length = self.length_of(arrays[0], 0);
                 self.set_lengths(&stmt.outs, 0, length);
             }
-            Exp::Gen { space, .. } | Exp::Scan { space, prefix: None, .. } => {
+            Exp::Gen { space, .. }
+            | Exp::Scan { space, prefix: None, .. }
+            | Exp::Scan { space, finish: Some(_), .. } => {
                 self.set_lengths_of_space(&stmt.outs, space);
             }
             Exp::Reduce { space, .. } => self.set_lengths_of_space(&stmt.outs, &space[..space.len() - 1]),

@@ -32,50 +32,64 @@ fn in_block(program: &mut Program, block: &mut Block) {
     }
     open_scans(program, block);
     merge_all(block);
-    scatter_from_scans(block);
+    finish_for_sole_users(program, block);
     close_scans(block);
 }
 
-/// What a scatter stores is stored by the scan whose values it alone needs, each at its index.
-fn scatter_from_scans(block: &mut Block) {
+/// What a scatter stores is stored by the scan whose values it alone needs, each at its index. So is what a map makes of
+/// a scan with a prefix, which has another length if there are no elements.
+fn finish_for_sole_users(program: &mut Program, block: &mut Block) {
     let mut at = 0;
     while at < block.stmts.len() {
-        match only_scatter(block, at) {
+        match sole_user(block, at) {
             Some(other) => {
                 let mut scan = block.stmts.remove(at);
-                let scatter = std::mem::replace(&mut block.stmts[other - 1], scan.clone());
-                join(&mut scan, scatter);
-                block.stmts[other - 1] = scan;
+                open_scan(program, &mut scan);
+                let user = block.stmts.remove(other - 1);
+                join(&mut scan, user);
+                block.stmts.insert(other - 1, scan);
             }
             None => at += 1,
         }
     }
 }
 
-/// The scatter that alone reads the values of a scan, at their own index.
-fn only_scatter(block: &Block, at: usize) -> Option<usize> {
+/// The scatter, or the map, that alone reads the values of a scan, at their own index.
+fn sole_user(block: &Block, at: usize) -> Option<usize> {
     let scan = &block.stmts[at];
-    let Exp::Scan { space, finish: Some(_), targets, .. } = &scan.exp else { return None };
+    let Exp::Scan { space, prefix, targets, .. } = &scan.exp else { return None };
     let own: HashSet<Var> = scan.outs.iter().copied().collect();
     let users: Vec<usize> = (at + 1..block.stmts.len()).filter(|other| uses_any(&block.stmts[*other], &own)).collect();
     let is_result = block.results.iter().any(|result| result.as_var().is_some_and(|var| own.contains(&var)));
     let [other] = users.as_slice() else { return None };
-    let Exp::Scatter { space: scattered, targets: into, body, .. } = &block.stmts[*other].exp else { return None };
-    let is_alike = space.len() == 1 && space[0].length == scattered[0].length && !has_loop(body);
-    let reads = reads_at_own_index(&block.stmts[*other].exp, &own) && !into.iter().any(|target| own.contains(target));
-    (targets.is_empty() && !is_result && is_alike && reads).then_some(*other)
+    let user = &block.stmts[*other].exp;
+    let (is_user, body) = match user {
+        Exp::Scatter { targets: into, body, .. } => (!into.iter().any(|target| own.contains(target)), body),
+        Exp::Gen { body, .. } => (prefix.is_some(), body),
+        _ => return None,
+    };
+    let is_alike = matches!((space.as_slice(), user.space()), ([a], [b]) if a.length == b.length) && !has_loop(body);
+    let fits = is_user && is_alike && reads_at_own_index(user, &own);
+    (fits && targets.is_empty() && !is_result).then_some(*other)
 }
 
 /// Lets scans store something else than their values, such as what maps make of them.
 fn open_scans(program: &mut Program, block: &mut Block) {
-    for stmt in &mut block.stmts {
-        let Exp::Scan { space, prefix: None, finish: finish @ None, .. } = &mut stmt.exp else { continue };
-        if space.len() == 1 {
-            let values: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
-            let params: Vec<Var> = values.into_iter().map(|dtype| program.new_var(dtype, 0)).collect();
-            let results = params.iter().map(|param| Atom::Var(*param)).collect();
-            *finish = Some(Lambda { params, body: Block { stmts: Vec::new(), results } });
+    block.stmts.iter_mut().for_each(|stmt| {
+        if matches!(stmt.exp, Exp::Scan { prefix: None, .. }) {
+            open_scan(program, stmt);
         }
+    });
+}
+
+fn open_scan(program: &mut Program, stmt: &mut Stmt) {
+    if let Exp::Scan { space, finish: finish @ None, .. } = &mut stmt.exp
+        && space.len() == 1
+    {
+        let values: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+        let params: Vec<Var> = values.into_iter().map(|dtype| program.new_var(dtype, 0)).collect();
+        let results = params.iter().map(|param| Atom::Var(*param)).collect();
+        *finish = Some(Lambda { params, body: Block { stmts: Vec::new(), results } });
     }
 }
 

@@ -379,6 +379,10 @@ impl Parser {
                 let indices = self.scope[outside..].to_vec();
                 let (body, op) = (self.clause(&mut items, "body")?, self.outside_of(&space, &mut items)?);
                 let (mut prefix, mut finish, mut targets) = (None, None, Vec::new());
+                if items.rest.as_slice().first().is_some_and(|form| form.begins_with("prefix")) {
+                    let what = "`(prefix ATOM...)`, `(finish ...)`, or nothing";
+                    prefix = Some(self.atoms(Items::of(items.next(what)?, "prefix", what)?)?);
+                }
                 if items.rest.as_slice().first().is_some_and(|form| form.begins_with("finish")) {
                     self.scope.extend(indices.last().cloned());
                     finish = Some(self.lambda(&mut items, "finish")?);
@@ -390,9 +394,6 @@ impl Parser {
                             targets.push(self.var(name)?);
                         }
                     }
-                } else if let Some(form) = items.rest.next() {
-                    let what = "`(prefix ATOM...)`, `(finish ...)`, or nothing";
-                    prefix = Some(self.atoms(Items::of(form, "prefix", what)?)?);
                 }
                 items.end()?;
                 Ok(Exp::Scan { space, body, op, prefix, direction, finish, targets })

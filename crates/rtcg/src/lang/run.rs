@@ -293,8 +293,8 @@ impl<'a> Run<'a> {
                 [] => {}
             },
             Exp::Scan { space, targets, .. } if !targets.is_empty() => self.scatter(stmt, targets, &space[0])?,
-            Exp::Scan { space, prefix, .. } => match space.as_slice() {
-                [axis] => self.scan(stmt, axis, prefix.as_deref())?,
+            Exp::Scan { space, prefix, finish, .. } => match space.as_slice() {
+                [axis] => self.scan(stmt, axis, prefix.as_deref().filter(|_| finish.is_none()))?,
                 space => self.scan_rows(stmt, space)?,
             },
             Exp::Filter { space, .. } => self.filter(stmt, &space[0])?,
