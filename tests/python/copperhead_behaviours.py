@@ -1880,3 +1880,113 @@ expect("names: bound again", bound_again, ([0, 1, 2],), ([-1, -2, -3], [1, 2, 3]
 expect("names: what nothing uses", unused_parts, (REALS,), REALS)
 expect_error("names: no return", no_result, (INTS,), TypeError)
 expect_error("names: a function as the result", function_result, (INTS,), TypeError)
+
+
+# -- overflow and what is made of it ------------------------------------------------------------
+
+
+@cu
+def hashed(x):
+    return [x[(i * 6364136223846793005) % len(x)] for i in indices(x)]
+
+
+@cu
+def hashed_by_squares(x, y):
+    return [x[(v * v) % len(x)] for v in y]
+
+
+@cu
+def limited(x, ks):
+    return (
+        [x[min(i, max(0, k * 3))] for i, k in enumerate(ks)],
+        [x[max(0, min(i, k - 1))] for i, k in enumerate(ks)],
+        [x[min(i, max(0, k) // 2 + 1)] for i, k in enumerate(ks)],
+    )
+
+
+@cu
+def after_overflow(x):
+    return [v + 1 < 300 for v in x], [v * 2 // 2 for v in x], [-v > 5 for v in x], [v - 1 < v for v in x]
+
+
+def wrap(value, dtype=np.int64):
+    return np.array(value % 2**64, np.uint64).astype(np.int64).astype(dtype)
+
+
+_x = np.arange(10)
+_places = [int(wrap(i * 6364136223846793005)) % 10 for i in builtins.range(10)]
+expect("overflow: hashed", hashed, (_x,), _x[_places])
+_y = np.array([0, 1, 2, 2**32 - 3, 3037000500, -(2**62), 2**63 - 1, -(2**63)])
+expect("overflow: squares", hashed_by_squares, (_x, _y), _x[[int(wrap(v * v)) % 10 for v in _y.tolist()]])
+_ks = np.array([0, 5, -7, 2**62 - 1, 2**63 - 1, -(2**63), 2**62 + 3])
+_clipped = (
+    [_x[builtins.min(i, builtins.max(0, int(wrap(k * 3))))] for i, k in builtins.enumerate(_ks.tolist())],
+    [_x[builtins.max(0, builtins.min(i, int(wrap(k - 1))))] for i, k in builtins.enumerate(_ks.tolist())],
+    [_x[builtins.min(i, builtins.max(0, k) // 2 + 1)] for i, k in builtins.enumerate(_ks.tolist())],
+)
+expect("overflow: limited", limited, (_x, _ks), tuple(np.array(part) for part in _clipped))
+for _dtype in ["int32", "int64"]:
+    _x = np.array([np.iinfo(_dtype).min, -1, 0, 7, np.iinfo(_dtype).max], _dtype)
+    with np.errstate(over="ignore"):
+        _wrapped = (_x + 1 < 300, _x * 2 // 2, -_x > 5, _x - 1 < _x)
+    expect(f"overflow: {_dtype}", after_overflow, (_x,), _wrapped)
+
+
+@cu
+def guarded(x, k):
+    return [v + k if k < 100 else v for v in x], len(x)
+
+
+@cu
+def guarded_outside(x, k):
+    return [v + k for v in x] if k < 100 else x
+
+
+@cu
+def no_round(x, y, k):
+    if k <= 0:
+        return sum(x)
+    return no_round(map(op_add, x, y), y, k - 1)
+
+
+@cu
+def no_round_of_filters(x, k, s):
+    if k <= 0:
+        return s
+    return no_round_of_filters(x, k - 1, max([v for v in x if v > 100]))
+
+
+@cu
+def exchanged_lengths(a, b, k):
+    if k <= 0:
+        return a, b, k
+    return exchanged_lengths(b, [x + 1 for x in a], k - len(a))
+
+
+@cu
+def transposed(A, s, k):
+    if k <= 0:
+        return A, s
+    return transposed(transpose(A), (s * 3 + len(A)) % 1001, k - 1)
+
+
+@cu
+def halves(x):
+    return [v * 2**-1 for v in x]
+
+
+_x = np.arange(3, dtype=np.int8)
+expect("guards: in elements", guarded, (_x, 1000), (_x, np.int64(3)))
+expect("guards: outside", guarded_outside, (_x, 1000), _x)
+expect("loops: no round", no_round, (np.arange(3), np.arange(4), 0), np.int64(3))
+expect("loops: no round of filters", no_round_of_filters, (np.arange(3), 0, 7), 7)
+_a, _b, _k = np.arange(3.0), np.arange(5.0), 50
+while _k > 0:
+    _a, _b, _k = _b, _a + 1, _k - builtins.len(_a)
+expect("loops: lengths that change in turns", exchanged_lengths, (np.arange(3.0), np.arange(5.0), 50), (_a, _b, _k))
+_s = 1
+for _round in builtins.range(20):
+    _s = (_s * 3 + (3, 4)[_round % 2]) % 1001
+_x = np.arange(12).reshape(3, 4)
+expect("loops: transposed", transposed, (_x, 1, 20), (_x, _s))
+expect("numbers: negative powers", halves, (np.array([1.0, 3.0]),), np.array([0.5, 1.5]))

@@ -247,6 +247,11 @@ def added(pair):
 
 
 def test_arrays_of_other_devices_are_named():
+    call = "from tests.python import test_copperhead_arguments as here; here.check_arrays_of_other_devices()"
+    run_python(call, RTCG_LIBCUDA="none", RTCG_VIRTUAL_DEVICES=2)
+
+
+def check_arrays_of_other_devices():
     x = force(np.arange(3), places.virtual0)
     cases = [
         (scaled, (2, x), "x"),

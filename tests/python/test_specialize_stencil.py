@@ -14,6 +14,7 @@ from rtcg import _native, specialize, tune
 from rtcg.copperhead import cu, force, indices, places
 from rtcg.copperhead._errors import UntranslatableError
 from rtcg.specialize import Generated, Stencil, recognise, stencil
+from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -318,9 +319,25 @@ ERRORS = [
     (lambda f, u: f.source(np.ma.masked_array(u)), TypeError, "u is a masked array"),
     (lambda f, u: f.model(np.ma.masked_array(u)), TypeError, "u is a masked array"),
     (lambda f, u: f.reference(u.astype("M8[s]")), TypeError, "u has dtype datetime64[s]"),
-    (lambda f, u: f(force(u, places.virtual1)), ValueError, "u lies in memory of another device than that of the cur"),
     (lambda f, u: stencil(3), TypeError, "function is 3, of type int; expected a function of Python"),
 ]
+
+
+def test_fields_of_other_devices_are_named():
+    run_python(
+        "from tests.python import test_specialize_stencil as here; here.check_fields_of_other_devices()",
+        RTCG_LIBCUDA="none",
+        RTCG_VIRTUAL_DEVICES=2,
+    )
+
+
+def check_fields_of_other_devices():
+    @stencil
+    def f(u):
+        return u[-1] + u[1]
+
+    with pytest.raises(ValueError, match="u lies in memory of another device than that of the current"):
+        f(force(np.ones(3), places.virtual1))
 
 
 @pytest.mark.parametrize("call, error, message", ERRORS, ids=range(len(ERRORS)))

@@ -368,6 +368,10 @@ impl Elaborator<'_> {
         visit(self, exp, self.depth(), &mut home);
         let is_cheap = matches!(exp, Exp::Prim { .. } | Exp::Cast { .. } | Exp::Length { .. });
         let is_same = matches!(exp, Exp::Same { .. });
+        fn may_fail(exp: &Exp) -> bool {
+            let is_checked = |exp: &Exp| matches!(exp, Exp::Read { bounds: Bounds::Checked, .. } | Exp::Clamp { .. });
+            exp.blocks().iter().any(|block| block.stmts.iter().any(|stmt| is_checked(&stmt.exp) || may_fail(&stmt.exp)))
+        }
         let reads_unchecked = matches!(
             exp,
             Exp::Read { bounds: Bounds::Checked, .. } | Exp::Row { bounds: Bounds::Checked, .. } | Exp::Scatter { .. }
@@ -379,7 +383,8 @@ impl Elaborator<'_> {
                 !(is_cheap || is_moved)
             }
             EmitAt::Element => reads_unchecked,
-            EmitAt::Repeat => reads_unchecked,
+            // A loop may have no round.
+            EmitAt::Repeat => reads_unchecked || is_same || (exp.is_kernel() && may_fail(exp)),
             EmitAt::Top => true,
         };
         let barrier = self.blocks.iter().rposition(|block| stays(block.at)).unwrap_or(0) as u32;

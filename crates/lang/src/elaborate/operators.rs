@@ -572,6 +572,7 @@ fn fold_ints(op: Op, x: i128, y: i128) -> Option<Number> {
             Number::Int(if rest != 0 && ((rest < 0) != (y < 0)) { rest + y } else { rest })
         }
         Op::TrueDivide if y != 0 => Number::Float(x as f64 / y as f64),
+        Op::Power if y < 0 && x != 0 => Number::Float((x as f64).powf(y as f64)),
         Op::Power if y >= 0 => {
             let exact = u32::try_from(y).ok().and_then(|y| x.checked_pow(y));
             or_float(exact, (x as f64).powf(y as f64))

@@ -211,7 +211,9 @@ impl Elaborator<'_> {
             return Scalar { atom: Atom::Const(zero_of(to.dtype), to.dtype), weak: to.weak };
         }
         let out = self.emit_scalar(Exp::Cast { arg: scalar.atom, to: to.dtype }, to.dtype, span);
-        if becomes_integer {
+        // What a condition guards need not fit where it does not hold.
+        let is_guarded = self.blocks.iter().any(|block| matches!(block.at, EmitAt::Branch | EmitAt::Repeat));
+        if becomes_integer && !is_guarded {
             self.program.checked.insert(out);
         }
         Scalar { atom: out.into(), weak: to.weak }

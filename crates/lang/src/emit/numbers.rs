@@ -166,8 +166,39 @@ fn power_of_two(literal: &str) -> Option<u32> {
     (value.is_power_of_two() && value < 1 << 31).then(|| value.trailing_zeros())
 }
 
+/// Signed integers that wrap. C leaves their overflow undefined: a compiler would take a square for not negative, and drop
+/// what follows for negative numbers.
+fn wrapping_expression(op: Op, compute: DType, operands: &[(String, DType)]) -> Option<String> {
+    let unsigned = match compute {
+        DType::I32 => "unsigned",
+        DType::I64 => "unsigned long long",
+        _ => return None,
+    };
+    if operands.iter().any(|(_, dtype)| !dtype.is_integral()) {
+        return None;
+    }
+    let term = |at: usize| {
+        let (text, dtype) = &operands[at];
+        let same =
+            if *dtype == compute { text.clone() } else { format!("rt_cast<{}>(rt_load({text}))", c_name(compute)) };
+        format!("({unsigned})({same})")
+    };
+    let text = match op {
+        Op::Add => format!("{} + {}", term(0), term(1)),
+        Op::Subtract => format!("{} - {}", term(0), term(1)),
+        Op::Multiply => format!("{} * {}", term(0), term(1)),
+        Op::Square => format!("{} * {}", term(0), term(0)),
+        Op::Negative => format!("0u - {}", term(0)),
+        _ => return None,
+    };
+    Some(format!("({})({text})", c_name(compute)))
+}
+
 /// Operations that C has, for operands of the type that is computed in.
 fn plain_expression(op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> Option<String> {
+    if let Some(wrapped) = wrapping_expression(op, compute, operands) {
+        return Some(wrapped);
+    }
     if operands.iter().any(|(_, dtype)| *dtype != compute) && op != Op::Where {
         return None;
     }
@@ -189,7 +220,7 @@ fn plain_expression(op: Op, compute: DType, out: DType, operands: &[(String, DTy
         }
         Op::Multiply => infix("*"),
         Op::TrueDivide if compute.kind() == DTypeKind::Float => infix("/"),
-        Op::Negative if compute != DType::U32 && compute != DType::U64 => Some(format!("-{}", operands[0].0)),
+        Op::Negative if compute.kind() == DTypeKind::Float => Some(format!("-{}", operands[0].0)),
         Op::Equal => infix("=="),
         Op::NotEqual => infix("!="),
         Op::Less => infix("<"),

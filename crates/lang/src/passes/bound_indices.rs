@@ -18,7 +18,7 @@ pub(super) fn run(program: &mut Program) {
 }
 
 /// A number, or a length plus a number. Numbers are so small, and lengths are so far from the largest integer, that
-/// sums do not overflow.
+/// sums of ends do not overflow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct End {
     length: Option<Var>,
@@ -423,9 +423,13 @@ impl Bounds<'_> {
         }
     }
 
+    /// Sums wrap: an end is known only where the sum cannot pass the end of its type on the other side.
     fn sum(&self, a: Range, b: Range) -> Range {
         let sum = |a: Option<End>, b: Option<End>| a?.and(b?);
-        Range { low: sum(a.low, b.low), high: sum(a.high, b.high) }
+        let (zero, are_known) = (Some(End::number(0)), |a: Option<End>, b: Option<End>| a.is_some() && b.is_some());
+        let stays_low = are_known(a.high, b.high) || self.is_at_most(a.high, zero) || self.is_at_most(b.high, zero);
+        let stays_high = are_known(a.low, b.low) || self.is_at_most(zero, a.low) || self.is_at_most(zero, b.low);
+        Range { low: sum(a.low, b.low).filter(|_| stays_low), high: sum(a.high, b.high).filter(|_| stays_high) }
     }
 
     fn difference(&self, a: Range, b: Range) -> Range {
@@ -434,7 +438,10 @@ impl Bounds<'_> {
             (a, b) if a.length == b.length => Some(End::number(a.more - b.more)),
             _ => None,
         };
-        Range { low: minus(a.low, b.high), high: minus(a.high, b.low) }
+        let zero = Some(End::number(0));
+        let stays_low = (a.high.is_some() && b.low.is_some()) || self.is_at_most(zero, b.low);
+        let stays_high = (a.low.is_some() && b.high.is_some()) || self.is_at_most(zero, a.low);
+        Range { low: minus(a.low, b.high).filter(|_| stays_low), high: minus(a.high, b.low).filter(|_| stays_high) }
     }
 
     fn smaller(&self, a: Option<End>, b: Option<End>) -> Option<End> {

@@ -12,7 +12,7 @@ use rtcg_hal::{
     record_launches,
 };
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
-use rtcg_lang::passes::{Place, Places};
+use rtcg_lang::passes::{Place as At, Places};
 use rtcg_lang::simplify::all_operands;
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -30,10 +30,10 @@ const GRAPH_LAUNCHES: usize = 128;
 /// What the host computes of a round, for a loop whose rounds differ in nothing else; `None` if they may.
 pub(super) fn host_part(program: &Program, places: &Places, stmt: &Stmt) -> Option<Block> {
     let Exp::Loop { params, cond, body, .. } = &stmt.exp else { return None };
-    let is_number = |var: Var| program.var_type(var).ndim == 0 && places.of(var.into()) == Place::Host;
+    let is_number = |var: Var| program.var_type(var).ndim == 0 && places.of(var.into()) == At::Host;
     let on_host = |stmt: &Stmt| match &stmt.exp {
         Exp::Prim { .. } | Exp::Cast { .. } => is_number(stmt.outs[0]),
-        Exp::Length { .. } => true,
+        Exp::Length { .. } | Exp::Same { .. } => true,
         _ => false,
     };
     let uses_any = |exp: &Exp, vars: &HashSet<Var>| {
@@ -41,7 +41,7 @@ pub(super) fn host_part(program: &Program, places: &Places, stmt: &Stmt) -> Opti
         all_operands(exp, &mut |var| found |= vars.contains(&var));
         found
     };
-    if !cond.stmts.iter().all(on_host) || cond.results.iter().any(|goes| places.of(*goes) == Place::Device) {
+    if !cond.stmts.iter().all(on_host) || cond.results.iter().any(|goes| places.of(*goes) == At::Device) {
         return None;
     }
     let changes = |(param, next): &(&Var, &Atom)| is_number(**param) && **next != Atom::Var(**param);
@@ -104,10 +104,18 @@ impl Buffers {
     }
 }
 
-/// Where the arrays are that a round begins with, and their shapes.
-fn memory_of(values: &[Value]) -> Vec<Option<(u64, Vec<usize>)>> {
+/// Where an array is, and its shape.
+type Place = (u64, Vec<usize>);
+
+/// Where the arrays are that a round begins with.
+fn memory_of(values: &[Value]) -> Vec<Option<Place>> {
     let place = |value: &Value| value.array().map(|array| (array.first_element_address(), array.shape().to_vec()));
     values.iter().map(place).collect()
+}
+
+fn have_equal_shapes(one: &[Option<Place>], other: &[Option<Place>]) -> bool {
+    let shape = |place: &Option<Place>| place.as_ref().map(|(_, shape)| shape.clone());
+    one.iter().map(shape).eq(other.iter().map(shape))
 }
 
 impl Run<'_> {
@@ -139,11 +147,13 @@ impl Run<'_> {
         (params, cond, body): (&[Var], &Block, &Block),
         values: &mut Vec<Value>,
     ) -> Ran<Option<Vec<Vec<Launch>>>> {
-        let (mut begins, mut rounds) = (Vec::new(), Vec::new());
+        let (mut begins, mut rounds): (Vec<Vec<Option<Place>>>, _) = (Vec::new(), Vec::new());
         loop {
             let memory = memory_of(values);
             if let Some(begin) = begins.iter().position(|known| *known == memory) {
-                return Ok(Some(rounds.split_off(begin)));
+                // What the host computes of rounds sees the arrays of the first one.
+                let are_alike = begins[begin..].iter().all(|known| have_equal_shapes(known, &memory));
+                return Ok(are_alike.then(|| rounds.split_off(begin)));
             }
             if rounds.len() == MOST_ROUNDS || !self.goes_on(params, cond, values)? {
                 return Ok(None);
