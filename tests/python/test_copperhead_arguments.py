@@ -1,6 +1,7 @@
 """Arguments of programs at all places: lists beside `numpy.asarray`, what is refused, indices of elements, methods."""
 
 import array
+import os
 import random
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from rtcg.copperhead import (
     transpose,
     unzip,
 )
-from tests.python.subprocesses import ROOT
+from tests.python.subprocesses import ROOT, run_python
 
 PLACES = (places.here, places.virtual0)
 
@@ -248,7 +249,8 @@ def added(pair):
 
 def test_arrays_of_other_devices_are_named():
     call = "from tests.python import test_copperhead_arguments as here; here.check_arrays_of_other_devices()"
-    run_python(call, RTCG_LIBCUDA="none", RTCG_VIRTUAL_DEVICES=2)
+    paths = os.pathsep.join(sys.path)
+    run_python(call, RTCG_LIBCUDA="none", RTCG_VIRTUAL_DEVICES=2, PYTHONPATH=paths)
 
 
 def check_arrays_of_other_devices():

@@ -3,7 +3,9 @@
 import copy
 import itertools
 import math
+import os
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -328,6 +330,7 @@ def test_fields_of_other_devices_are_named():
         "from tests.python import test_specialize_stencil as here; here.check_fields_of_other_devices()",
         RTCG_LIBCUDA="none",
         RTCG_VIRTUAL_DEVICES=2,
+        PYTHONPATH=os.pathsep.join(sys.path),
     )
 
 
