@@ -133,6 +133,8 @@ struct Elaborator<'a> {
     returned: Vec<Span>,
     /// Whether a condition chooses between tuples of what names are assigned.
     is_merging: bool,
+    /// The open branches whose conditions are known before any element.
+    n_guards: usize,
     /// Whether calls of calls were given up.
     is_too_deep: bool,
     /// The indices of the element, if the program is a stencil.
@@ -158,6 +160,7 @@ impl<'a> Elaborator<'a> {
             returned: Vec::new(),
             is_too_deep: false,
             is_merging: false,
+            n_guards: 0,
             stencil: None,
         }
     }

@@ -388,6 +388,21 @@ impl Elaborator<'_> {
         then: impl FnOnce(&mut Self) -> Value,
         other: impl FnOnce(&mut Self) -> Value,
     ) -> Value {
+        let is_guard = self.depth_of(cond.atom) == 0;
+        self.n_guards += usize::from(is_guard);
+        let chosen = self.choice_of(cond, spans, span, then, other);
+        self.n_guards -= usize::from(is_guard);
+        chosen
+    }
+
+    fn choice_of(
+        &mut self,
+        cond: Scalar,
+        spans: (Span, Span),
+        span: Span,
+        then: impl FnOnce(&mut Self) -> Value,
+        other: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         if let Some(Number::Bool(value)) = cond.constant() {
             return if value { then(self) } else { other(self) };
         }

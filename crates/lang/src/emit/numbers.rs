@@ -256,4 +256,15 @@ mod tests {
         assert_eq!(literal(Number::Int(i64::MIN.into()), DType::I64), "(-9223372036854775807LL - 1)");
         assert_eq!(literal(Number::Float(f64::NEG_INFINITY), DType::F32), "(-__int_as_float(0x7f800000))");
     }
+
+    #[test]
+    fn signed_integers_wrap() {
+        let mut functions = Functions::default();
+        let operands = [("x".to_owned(), DType::I64), ("y".to_owned(), DType::I64)];
+        let product = functions.expression(Op::Multiply, DType::I64, DType::I64, &operands);
+        assert_eq!(product, "(long long)((unsigned long long)(x) * (unsigned long long)(y))");
+        let narrow = [("x".to_owned(), DType::I16), ("y".to_owned(), DType::I32)];
+        let sum = functions.expression(Op::Add, DType::I32, DType::I32, &narrow);
+        assert_eq!(sum, "(int)((unsigned)(rt_cast<int>(rt_load(x))) + (unsigned)(y))");
+    }
 }
