@@ -32,6 +32,7 @@ from rtcg.copperhead import (
     ragged,
     reduce,
     scan,
+    shift,
     sort,
     sum,
     to_numpy,
@@ -809,6 +810,12 @@ def smoothed(u, steps):
 
 
 @cu
+def drifting(u, steps):
+    moved = map(lambda left, here: (left + 3 * here) / 4, shift(u, -1, 0), u)
+    return drifting(moved, steps - 1) if steps > 0 else u
+
+
+@cu
 def exchanged(a, b, c, steps):
     if steps > 0:
         return exchanged(map(lambda x, y: x + y % 7, b, c), a, c, steps - 1)
@@ -884,6 +891,10 @@ def test_equal_rounds_are_launched_as_graphs(context, tmp_path):
     text = (tmp_path / "trace.json").read_text()
     # Of 1000 rounds 128 are in each graph.
     assert text.count('"cuGraphLaunch') == 7 and text.count('"cuLaunchKernel') < 400
+    # The lengths of shifted sequences are checked once, too.
+    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+        to_numpy(drifting(u, 400))
+    assert (tmp_path / "trace.json").read_text().count('"cuGraphLaunch') == 3
     with tracing.trace(tmp_path / "trace.json"), places.virtual0:
         to_numpy(counted(np.arange(40), 1, 300))
     assert '"cuGraphLaunch' not in (tmp_path / "trace.json").read_text()
