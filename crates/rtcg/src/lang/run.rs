@@ -20,6 +20,7 @@ use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::{Problem, ProblemKind};
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -77,7 +78,9 @@ impl Compiled {
         let compile = |thread: usize| {
             let share = Share { thread, n_threads, n_launches: Cell::new(0) };
             let mut run = Run::new(self, ctx, inputs.iter().cloned(), Some(share));
-            let _ = compile_ahead(choices.clone(), || run.block(&self.program.body));
+            // A panic, too, is left to the run.
+            let whole = AssertUnwindSafe(|| compile_ahead(choices.clone(), || run.block(&self.program.body)));
+            let _ = std::panic::catch_unwind(whole);
         };
         blocking_region(|| {
             std::thread::scope(|scope| {
