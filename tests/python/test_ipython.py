@@ -26,8 +26,10 @@ __global__ void nothing(void) { }
 
 
 @pytest.fixture
-def shell(context):
+def shell(context, monkeypatch):
     interactive = pytest.importorskip("IPython.core.interactiveshell")
+    # IPython warns if it is another environment than that of these tests.
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     shell = interactive.InteractiveShell.instance()
     shell.history_manager.enabled = False
     shell.run_line_magic("load_ext", "rtcg")
