@@ -28,6 +28,7 @@ from rtcg.copperhead import (
     force,
     indices,
     map,
+    minimum,
     places,
     ragged,
     reduce,
@@ -882,6 +883,18 @@ def test_loops_of_equal_rounds_compute_what_single_rounds_do(context, steps):
         found, expected = ((part if isinstance(part, tuple) else (part,)) for part in (found, expected))
         for one, other in zip(found, expected):
             np.testing.assert_array_equal(to_numpy(one), to_numpy(other), err_msg=function.__name__)
+
+
+@cu
+def until_lengths_differ(x, steps):
+    added = map(lambda e, i: e + i, x, range(minimum(steps, 10)))
+    return until_lengths_differ(added, steps - 1) if steps > 0 else x
+
+
+@pytest.mark.parametrize("place", [places.here, places.virtual0], ids=lambda place: place.name)
+def test_lengths_that_differ_in_a_late_round_are_told(context, place):
+    with pytest.raises(ValueError, match="10"):
+        to_numpy(until_lengths_differ(np.arange(10), 600, target_place=place))
 
 
 def test_equal_rounds_are_launched_as_graphs(context, tmp_path):

@@ -50,6 +50,8 @@ pub(super) fn host_part(program: &Program, places: &Places, stmt: &Stmt) -> Opti
     for stmt in &body.stmts {
         let is_same_for_all = !uses_any(&stmt.exp, &changing);
         match &stmt.exp {
+            // Lengths that change may come to differ, which only the round itself would tell.
+            Exp::Same { .. } if !is_same_for_all => return None,
             _ if on_host(stmt) => {
                 if !is_same_for_all {
                     changing.insert(stmt.outs[0]);
