@@ -62,6 +62,8 @@ enum EmitAt {
     Repeat,
     /// Runs if a condition holds.
     Branch,
+    /// As a branch, of a condition that is known before any element.
+    Guard,
 }
 
 #[derive(Debug)]
@@ -133,8 +135,6 @@ struct Elaborator<'a> {
     returned: Vec<Span>,
     /// Whether a condition chooses between tuples of what names are assigned.
     is_merging: bool,
-    /// The open branches whose conditions are known before any element.
-    n_guards: usize,
     /// Whether calls of calls were given up.
     is_too_deep: bool,
     /// The indices of the element, if the program is a stencil.
@@ -160,7 +160,6 @@ impl<'a> Elaborator<'a> {
             returned: Vec::new(),
             is_too_deep: false,
             is_merging: false,
-            n_guards: 0,
             stencil: None,
         }
     }
@@ -381,7 +380,7 @@ impl Elaborator<'_> {
         );
         let stays = |at: EmitAt| match at {
             // Kernels check no lengths, which for them is done outside, whether or not the branch is taken.
-            EmitAt::Branch => {
+            EmitAt::Branch | EmitAt::Guard => {
                 let is_moved = is_same && self.blocks.iter().any(|block| block.at == EmitAt::Element);
                 !(is_cheap || is_moved)
             }

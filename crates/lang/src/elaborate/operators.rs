@@ -132,17 +132,8 @@ impl Elaborator<'_> {
             return self.prim(Op::Multiply, &[*x, *x], span);
         }
         let leaves: Vec<Leaf> = args.iter().map(|arg| self.leaf(*arg)).collect();
-        let (computed, is_weak): (Vec<Leaf>, bool) = {
-            let computed: Vec<Leaf> = leaves
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| op.operand_role(*at) == OperandRole::Compute)
-                .map(|(_, leaf)| *leaf)
-                .collect();
-            let is_weak = computed.iter().all(|leaf| leaf.weak);
-            (computed, is_weak)
-        };
-        let _ = computed;
+        let is_computed = |at: usize| op.operand_role(at) == OperandRole::Compute;
+        let is_weak = leaves.iter().enumerate().all(|(at, leaf)| leaf.weak || !is_computed(at));
         // Integers are compared as they are, also Python's.
         let are_compared = op.is_comparison() && leaves.iter().all(|leaf| leaf.dtype.is_integral());
         let is_known = |at: usize| args[at].constant().is_some();
@@ -388,28 +379,14 @@ impl Elaborator<'_> {
         then: impl FnOnce(&mut Self) -> Value,
         other: impl FnOnce(&mut Self) -> Value,
     ) -> Value {
-        let is_guard = self.depth_of(cond.atom) == 0;
-        self.n_guards += usize::from(is_guard);
-        let chosen = self.choice_of(cond, spans, span, then, other);
-        self.n_guards -= usize::from(is_guard);
-        chosen
-    }
-
-    fn choice_of(
-        &mut self,
-        cond: Scalar,
-        spans: (Span, Span),
-        span: Span,
-        then: impl FnOnce(&mut Self) -> Value,
-        other: impl FnOnce(&mut Self) -> Value,
-    ) -> Value {
         if let Some(Number::Bool(value)) = cond.constant() {
             return if value { then(self) } else { other(self) };
         }
-        self.open_block(EmitAt::Branch);
+        let at = if self.depth_of(cond.atom) == 0 { EmitAt::Guard } else { EmitAt::Branch };
+        self.open_block(at);
         let first = then(self);
         let first_stmts = self.suspend_block();
-        self.open_block(EmitAt::Branch);
+        self.open_block(at);
         let second = other(self);
         let second_stmts = self.suspend_block();
         let (Some(a), Some(b)) = (self.type_of(&first), self.type_of(&second)) else {

@@ -212,7 +212,7 @@ impl Elaborator<'_> {
         }
         let out = self.emit_scalar(Exp::Cast { arg: scalar.atom, to: to.dtype }, to.dtype, span);
         // What a condition guards need not fit where it does not hold.
-        let is_guarded = self.n_guards > 0 || self.blocks.iter().any(|block| block.at == EmitAt::Repeat);
+        let is_guarded = self.blocks.iter().any(|block| matches!(block.at, EmitAt::Guard | EmitAt::Repeat));
         if becomes_integer && !is_guarded {
             self.program.checked.insert(out);
         }

@@ -192,12 +192,7 @@ impl Interpreter<'_> {
                 self.for_each_row(outer, Some(n_results), &stmt.outs, |this| {
                     let mut rows = this.scan(last.index, length, body, op, prefix, *direction)?;
                     rows.truncate(n_results);
-                    if let Some(finish) = finish {
-                        for (at, row) in rows.iter_mut().enumerate() {
-                            this.assign(last.index, index_value(at));
-                            *row = this.lambda(finish, std::mem::take(row), &[])?;
-                        }
-                    }
+                    this.finish(last.index, finish.as_ref(), &mut rows)?;
                     let row = |(at, out): (usize, &Var)| {
                         let values = rows.iter().map(|row| row[at].elements()[0]).collect();
                         HostValue::of_elements(this.program.var_type(*out).dtype, vec![n_results], values)
@@ -209,12 +204,7 @@ impl Interpreter<'_> {
                 let length = self.length(&space[0])?;
                 let mut values = self.scan(space[0].index, length, body, op, prefix.as_deref(), *direction)?;
                 values.truncate(length);
-                for (at, row) in values.iter_mut().enumerate() {
-                    self.assign(space[0].index, index_value(at));
-                    if let Some(finish) = finish {
-                        *row = self.lambda(finish, std::mem::take(row), &[])?;
-                    }
-                }
+                self.finish(space[0].index, finish.as_ref(), &mut values)?;
                 let rows = self.scattered(targets, values, Bounds::Checked)?;
                 self.stack(rows, None, None, &stmt.outs)
             }
@@ -390,6 +380,16 @@ impl Interpreter<'_> {
             rows.reverse();
         }
         Ok(rows)
+    }
+
+    /// What a scan stores of its values at each index.
+    fn finish(&mut self, index: Var, finish: Option<&Lambda>, rows: &mut [Vec<HostValue>]) -> Outcome<()> {
+        let Some(finish) = finish else { return Ok(()) };
+        for (at, row) in rows.iter_mut().enumerate() {
+            self.assign(index, index_value(at));
+            *row = self.lambda(finish, std::mem::take(row), &[])?;
+        }
+        Ok(())
     }
 
     fn common_length(&self, arrays: &[Var]) -> Outcome<usize> {
