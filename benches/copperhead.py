@@ -61,7 +61,7 @@ def leaves(value):
     """The arrays of a result, on the host."""
     if isinstance(value, (tuple, list)):
         return [leaf for part in value for leaf in leaves(part)]
-    for fetch in ("get", "copy_to_host", "numpy"):
+    for fetch in ("get", "copy_to_host", "cpu", "numpy"):
         if hasattr(value, fetch):
             return [np.asarray(getattr(value, fetch)())]
     return [np.asarray(to_numpy(value))]
