@@ -65,7 +65,8 @@ def functions_of(text):
 
 def needed(functions, name):
     """The programs among the functions of a file that one needs, itself included."""
-    is_program = lambda function: any(getattr(it, "id", "") == "cu" for it in function.decorator_list)  # noqa: E731
+    name_of = lambda it: getattr(it.func if isinstance(it, ast.Call) else it, "id", "")  # noqa: E731
+    is_program = lambda function: any(name_of(it) == "cu" for it in function.decorator_list)  # noqa: E731
     programs = {name: function for name, function in functions.items() if is_program(function)}
     found, open_names = {}, [name]
     while open_names:

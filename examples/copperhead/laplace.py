@@ -27,6 +27,7 @@ def initial(shape, value):
 def solve(u, shape, squares, steps):
     ny, nx = shape
     dx2, dy2 = squares
+    across, along = dy2 / (2 * (dx2 + dy2)), dx2 / (2 * (dx2 + dy2))
 
     def element(i):
         x = i % nx
@@ -34,7 +35,7 @@ def solve(u, shape, squares, steps):
         if x == 0 or x == nx - 1 or y == 0 or y == ny - 1:
             return u[i]
         else:
-            return ((u[i - 1] + u[i + 1]) * dy2 + (u[i - nx] + u[i + nx]) * dx2) / (2 * (dx2 + dy2))
+            return (u[i - 1] + u[i + 1]) * across + (u[i - nx] + u[i + nx]) * along
 
     if steps > 0:
         u = map(element, indices(u))

@@ -38,7 +38,7 @@ def escape_time(z0, z, i, threshold, limit):
         return i
 
 
-@cu
+@cu(contract=True)
 def mandelbrot(lower, scale, shape, threshold, limit):
     width, height = shape
 

@@ -2704,7 +2704,7 @@ def lang_surface(function: Callable[..., Any]) -> str:
 class LangProgram:
     """A Python function as a program of devices: compiled once for the types of its arguments."""
 
-    def __new__(cls, function: Any) -> Self: ...
+    def __new__(cls, function: Any, contract: bool) -> Self: ...
     def __call__(self, args: tuple[Any, ...]) -> Any:
         """The result for arguments, in the current context."""
     def program(self, args: tuple[Any, ...]) -> str:

@@ -75,6 +75,11 @@ tunable! {
     rule scan_rule;
 }
 
+/// Elements of a thread whose items are of more than [`MAX_FLAGGED_BYTES`].
+const LARGE_ITEMS: usize = 8;
+/// Larger items are not kept in registers.
+const MAX_FOLDED_BYTES: usize = 32;
+
 fn scan_rule(problem: &ScanProblem, device_info: &DeviceInfo) -> ScanChoice {
     ScanChoice::new(problem.item_bytes as usize, problem.pack as usize, !device_info.is_simd_cpu())
 }
@@ -91,8 +96,12 @@ impl ScanChoice {
             17..=32 => 2,
             _ => 1,
         };
-        // Long tiles wait less for each other, where packs keep the scans of groups few.
-        let items = if is_simt && pack_size > 1 { 2 * items } else { items };
+        // Long tiles wait less for each other, where packs keep the scans of groups few. Large items have one group.
+        let items = match is_simt && pack_size > 1 {
+            true if itemsize > MAX_FLAGGED_BYTES && itemsize <= MAX_FOLDED_BYTES => LARGE_ITEMS,
+            true => 2 * items,
+            false => items,
+        };
         Self {
             threads: if is_simt { 256 } else { 32 },
             items: items as i64,
@@ -119,6 +128,9 @@ impl ScanTiling {
     /// The rule's tiling for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a device that runs a
     /// warp as vectors.
     pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
+        // Functions of large items are dear, so threads fold adjacent ones before they exchange any.
+        let folds = is_simt && pack_size > 1 && (MAX_FLAGGED_BYTES + 1..=MAX_FOLDED_BYTES).contains(&itemsize);
+        let pack_size = if folds { LARGE_ITEMS } else { pack_size };
         ScanChoice::new(itemsize, pack_size, is_simt).tiling(pack_size)
     }
 

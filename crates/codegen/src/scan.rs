@@ -42,6 +42,8 @@ pub struct ScanSnippet {
     pub scan_expr: String,
     /// Executed for each `i` with `item`, `prev_item` and `last_item`.
     pub output_statement: String,
+    /// Whether it stores at places that it computes, so that adjacent elements need not be those of adjacent threads.
+    pub scatters: bool,
     /// Whether a segment starts at `i`.
     pub segment_start: Option<String>,
     /// Values fetched before `input_expr` is evaluated.
@@ -120,10 +122,17 @@ impl ScanSnippet {
         };
         let combining = |a: &Argument| a.is_vector && snippet::mentions_name(&self.scan_expr, &a.name);
         let segments = self.segment_start.is_some() || !self.fetches.is_empty();
-        if segments || self.arguments.iter().any(|a| both_ways(a) || combining(a)) {
+        if segments || self.arguments.iter().any(|a| both_ways(a) && !self.scatters || combining(a)) {
             return 1;
         }
         let (input, output) = (self.input_as_elementwise(), self.output_as_elementwise());
+        if self.scatters {
+            return input.analyze().pack_size;
+        }
+        // What is computed from the index alone is limited by what is stored.
+        if input.element_uses().iter().zip(&self.arguments).all(|(used, a)| !a.is_vector || *used == ElementUse::Unused) {
+            return output.analyze().pack_size;
+        }
         let both =
             ElementwiseSnippet { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
         let [input, output, both] = [input, output, both].map(|snippet| snippet.analyze().pack_size);
@@ -438,7 +447,7 @@ impl ScanSnippet {
                 );
             });
         }
-        let packs = form.shape.pack_size > 1;
+        let packs = form.shape.pack_size > 1 && !self.scatters;
         if packs {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
             self.emit_packed_output(out, form.shape.pack_size, item);
@@ -527,6 +536,7 @@ mod tests {
             input_expr: "x[i]".into(),
             scan_expr: "a + b".into(),
             output_statement: output.into(),
+            scatters: false,
             segment_start: None,
             fetches: vec![],
             index: "long".into(),

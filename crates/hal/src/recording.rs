@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 thread_local! {
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
-    static RECORDING: RefCell<Recording> = const { RefCell::new(Recording { launches: Vec::new(), has_other_work: false }) };
+    static RECORDING: RefCell<Recording> = const { RefCell::new(Recording { launches: Vec::new(), uses_queue_memory: false, has_other_work: false }) };
 }
 
 static RECORDING_FLAG: ThreadFlag = ThreadFlag::new(&IS_RECORDING);
@@ -20,7 +20,9 @@ static RECORDING_FLAG: ThreadFlag = ThreadFlag::new(&IS_RECORDING);
 pub struct Recording {
     /// The launches.
     pub launches: Vec<Launch>,
-    /// Whether there was anything else: copies, or launches with memory of the queue.
+    /// Whether launches have memory of the queue, so that they can be repeated in this queue only.
+    pub uses_queue_memory: bool,
+    /// Whether there was anything else, such as copies.
     pub has_other_work: bool,
 }
 
@@ -97,7 +99,8 @@ impl Queue for RecordingQueue {
     }
 
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.after_noting_other_work().reduction_workspace(nbytes)
+        note(|recording| recording.uses_queue_memory = true);
+        self.0.queue().reduction_workspace(nbytes)
     }
 
     fn number(&self) -> Result<Option<u64>> {

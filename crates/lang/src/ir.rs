@@ -308,6 +308,8 @@ pub struct Program {
     pub names: BTreeMap<Var, Arc<str>>,
     /// Conversions of Python's integers to integers of a type: where the host makes one, the number must fit.
     pub checked: BTreeSet<Var>,
+    /// Whether a product and a sum may be rounded once, as compilers of C do it. Texts do not say it.
+    pub contracts: bool,
 }
 
 impl Program {

@@ -262,6 +262,7 @@ impl PyScanKernel {
             input_expr,
             scan_expr,
             output_statement,
+            scatters: false,
             segment_start: is_segment_start_expr,
             fetches: input_fetch_exprs.into_iter().map(fetch).collect(),
             index: ctype_of_dtype(&index_dtype)?.name,

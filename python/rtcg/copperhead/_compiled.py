@@ -101,7 +101,7 @@ def program_of(function: CuFunction) -> _native.LangProgram:
     """The program of a function, made once."""
     found: _native.LangProgram | None = function.__dict__.get("_program")
     if found is None:
-        found = function.__dict__["_program"] = _native.LangProgram(function)
+        found = function.__dict__["_program"] = _native.LangProgram(function, function._contract)
     return found
 
 

@@ -62,8 +62,9 @@ class CuFunction:
     __qualname__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], contract: bool = False) -> None:
         functools.update_wrapper(self, function)
+        self._contract = contract
         self.__signature__ = inspect.signature(function)
         kinds = {parameter.kind for parameter in self.__signature__.parameters.values()}
         #: The number of arguments that need no binding to names; -1 if parameters are not plain ones.
@@ -199,7 +200,15 @@ class CuFunction:
         return self.__qualname__
 
 
-def cu(function: Callable[..., Any]) -> CuFunction:
+@overload
+def cu(function: Callable[..., Any], *, contract: bool = ...) -> CuFunction: ...
+
+
+@overload
+def cu(function: None = None, *, contract: bool = ...) -> Callable[[Callable[..., Any]], CuFunction]: ...
+
+
+def cu(function: Any = None, *, contract: bool = False) -> Any:
     """Make a Python function a data-parallel program, which runs at any of `places`.
 
     Parameters
@@ -207,7 +216,10 @@ def cu(function: Callable[..., Any]) -> CuFunction:
     function : function
         A function of Python, written with expressions, ``if``, nested functions, comprehensions, tail recursion and the
         functions of the prelude. ``map``, ``sum`` and the like are the prelude's in it, imported or not. It may call
-        other programs.
+        other programs. Without it, a decorator.
+    contract : bool
+        Whether devices may round a product and the sum with it once, as compilers of C do. By default, results have the
+        bits of NumPy's, operation by operation. It holds for all programs that this one calls.
 
     Returns
     -------
@@ -228,11 +240,15 @@ def cu(function: Callable[..., Any]) -> CuFunction:
     >>> axpy(2, np.arange(3, dtype=np.float32), np.ones(3, np.float32), target_place=places.here)
     array([1., 3., 5.], dtype=float32)
     """
+    if function is None:
+        return functools.partial(cu, contract=contract)
+    if not isinstance(contract, bool):
+        raise TypeError(f"contract is {shown(contract)}; expected a bool")
     if isinstance(function, CuFunction):
-        return function
+        return function if contract == function._contract else CuFunction(function.__wrapped__, contract)
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"cu: {shown(function)} is of type {type(function).__name__}; expected a function of Python")
-    return CuFunction(function)
+    return CuFunction(function, contract)
 
 
 def _describe(value: Any) -> str:

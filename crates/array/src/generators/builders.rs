@@ -279,6 +279,7 @@ impl ScanBuilder {
             input_expr,
             scan_expr: common.required(self.scan, "scan")?,
             output_statement: common.required(self.output, "output")?,
+            scatters: false,
             segment_start: self.segment_start,
             fetches: self.fetches,
             index: common.parsed_type(&self.index)?.name,

@@ -11,9 +11,12 @@ use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::scan::ScanSnippet;
 use rtcg_hal::DType;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 pub(crate) const VALUE: &str = "rtcg_parts";
+/// The values of an ordered reduction in memory.
+const STORED: &str = "rtcg_stored";
 /// What is stored of a scan, where it is not its values.
 const FINISHED: &str = "rtcg_results";
 
@@ -125,6 +128,24 @@ pub(crate) fn value_struct(dtypes: &[DType]) -> String {
     text
 }
 
+/// `rtcg_stored`, values as they are stored, with `rtcg_widened` and `rtcg_narrowed` from and to those that are combined.
+fn conversions(stored: &[DType], items: &[DType]) -> String {
+    let converted = |to: &[DType], name: &str| {
+        let fields = fields_of("x", to.len()).into_iter().zip(to);
+        let fields: Vec<String> = fields.map(|(field, dtype)| format!("({})({field})", c_name(*dtype))).collect();
+        value_of(&fields).replace(VALUE, name)
+    };
+    let same = ["x".to_owned(), "x".to_owned()];
+    let is_same = stored == items;
+    let [wide, narrow] = if is_same { same } else { [converted(stored, STORED), converted(items, VALUE)] };
+    let declared =
+        if is_same { format!("typedef {VALUE} {STORED};\n") } else { value_struct(stored).replace(VALUE, STORED) };
+    format!(
+        "{declared}__device__ __forceinline__ {STORED} rtcg_widened(const {VALUE} x) {{ return {wide}; }}\n\
+         __device__ __forceinline__ {VALUE} rtcg_narrowed(const {STORED} x) {{ return {narrow}; }}\n"
+    )
+}
+
 pub(crate) fn value_of(parts: &[String]) -> String {
     match parts {
         [one] => one.clone(),
@@ -136,35 +157,184 @@ pub(crate) fn fields_of(value: &str, n: usize) -> Vec<String> {
     if n == 1 { vec![value.to_owned()] } else { (0..n).map(|at| format!("{value}.f{at}")).collect() }
 }
 
-/// A map whose reductions are each shared by the lanes of a warp: the kernel has 32 indices for each of the map's.
+/// A map whose reductions are each shared by some lanes of a warp: the kernel has as many indices for each of the map's.
+/// Elements with a reduction of more than `longest` values are left to [`emit_long`]: behind its outputs, the kernel gets
+/// an array for their indices and one for their number.
 ///
 /// `None` if one of them does not begin with a neutral element of a commutative operation.
 ///
 /// # Errors
 /// When the statement cannot be a kernel.
-pub fn emit_warps(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
+pub fn emit_shared(
+    program: &Program,
+    stmt: &Stmt,
+    facts: &dyn Facts,
+    (lanes, longest): (usize, Option<usize>),
+) -> Result<Option<Emitted>, Box<Problem>> {
     let Exp::Gen { space, body } = &stmt.exp else { return Ok(None) };
     if space.len() != 1 || !can_share(program, body) {
         return Ok(None);
     }
     let mut writer = Writer::new(program, facts);
-    writer.lanes = LANES;
+    (writer.lanes, writer.longest) = (lanes, longest);
     let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
-    let index = writer.declare(space[0].index);
+    let (index, ctype) = (writer.declare(space[0].index), writer.type_of(space[0].index));
     let mut text = String::new();
-    writer.line(&mut text, &format!("const long long {index} = (long long)i / {LANES};"));
-    writer.line(&mut text, &format!("const int rtcg_lane = (int)((long long)i % {LANES});"));
-    let values = writer.block(&mut text, body)?;
-    writer.line(&mut text, "if (rtcg_lane == 0) {");
-    for (at, value) in values.iter().enumerate() {
-        writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));
+    writer.line(&mut text, &format!("const {ctype} {index} = (long long)i / {lanes};"));
+    writer.line(&mut text, &format!("const int rtcg_lane = (int)((long long)i % {lanes});"));
+    if longest.is_some() {
+        writer.line(&mut text, "bool rtcg_is_long = false;");
     }
-    writer.line(&mut text, "}");
-    Ok(Some(finish_elementwise(writer, text, outputs(&dtypes), Kernel::Ranged)))
+    let values = writer.block(&mut text, body)?;
+    let mut arguments = outputs(&dtypes);
+    if longest.is_some() {
+        arguments.extend(long_rows());
+        writer.line(&mut text, &format!("if (rtcg_lane == 0 && rtcg_is_long) {LONG}[atomicAdd({N_LONG}, 1u)] = {index};"));
+        writer.line(&mut text, "else");
+    }
+    store_once(&writer, &mut text, &index, &values);
+    Ok(Some(finish_elementwise(writer, text, arguments, Kernel::Ranged)))
 }
 
-/// Lanes of a warp.
-const LANES: usize = 32;
+/// The numbers that may be the width of rows in a map along one axis: by which its index is divided, then those that are
+/// added to it.
+pub fn row_widths(program: &Program, stmt: &Stmt) -> Vec<Var> {
+    fn collect(program: &Program, own: Var, outside: &dyn Fn(Var) -> bool, block: &Block, found: &mut [Vec<Var>; 2]) {
+        for stmt in &block.stmts {
+            let (kind, width) = match &stmt.exp {
+                Exp::Prim { op: Op::Remainder | Op::FloorDivide, args, .. } if args[0] == own.into() => (0, args[1]),
+                Exp::Prim { op: Op::Add | Op::Subtract, args, .. } if args[0] == own.into() => (1, args[1]),
+                Exp::Prim { op: Op::Add, args, .. } if args[1] == own.into() => (1, args[0]),
+                exp => {
+                    exp.blocks().into_iter().for_each(|inner| collect(program, own, outside, inner, found));
+                    continue;
+                }
+            };
+            if let Some(var) = width.as_var()
+                && outside(var)
+                && program.var_type(var).dtype == DType::I64
+                && !found[kind].contains(&var)
+            {
+                found[kind].push(var);
+            }
+        }
+    }
+    let Exp::Gen { space, body } = &stmt.exp else { return Vec::new() };
+    let [axis] = space.as_slice() else { return Vec::new() };
+    let mut own = HashSet::new();
+    bound_in(body, &mut own);
+    let mut found = [Vec::new(), Vec::new()];
+    collect(program, axis.index, &|var| var != axis.index && !own.contains(&var), body, &mut found);
+    found.concat()
+}
+
+fn bound_in(block: &Block, own: &mut HashSet<Var>) {
+    for stmt in &block.stmts {
+        own.extend(&stmt.outs);
+        own.extend(stmt.exp.space().iter().map(|axis| axis.index));
+        match &stmt.exp {
+            Exp::Loop { params, .. } => own.extend(params),
+            Exp::Reduce { op, .. } | Exp::Scan { op, .. } => own.extend(&op.params),
+            _ => {}
+        }
+        stmt.exp.blocks().into_iter().for_each(|inner| bound_in(inner, own));
+    }
+}
+
+/// Threads of a block of [`emit_rows`].
+pub const ROW_THREADS: u32 = 256;
+
+/// A map along one axis over rows of a width, the kernel `rtcg_map_rows`: blocks have parts of some adjacent rows, so that
+/// what elements read of the rows above and below is in their caches. Its parameters: the first output; the number of
+/// elements, the width, how many columns a block has (a power of two) and how many times it goes to further rows (64 bits
+/// each); other outputs, inputs. Indices fit in 32 bits.
+///
+/// # Errors
+/// When the statement cannot be a kernel.
+pub fn emit_rows(program: &Program, stmt: &Stmt, facts: &dyn Facts, width: Var) -> Result<Option<Emitted>, Box<Problem>> {
+    let Exp::Gen { space, body } = &stmt.exp else { return Ok(None) };
+    let mut writer = Writer::new(program, facts);
+    writer.set_flat(space);
+    (writer.indent, writer.rows) = (2, Some((space[0].index, width)));
+    let (index, ctype) = (writer.declare(space[0].index), writer.type_of(space[0].index));
+    let mut text = String::new();
+    let values = writer.block(&mut text, body)?;
+    for (at, value) in values.iter().enumerate() {
+        writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
+    }
+    let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+    let declared = |argument: Argument| argument.declarator();
+    let mut outs = outputs(&dtypes).into_iter().map(declared);
+    let sizes = ["n", "rtcg_width", "rtcg_across", "rtcg_times"].map(|name| format!("const unsigned long long {name}"));
+    let first: Vec<String> = outs.by_ref().take(1).collect();
+    let inputs: Vec<String> = writer.arguments().into_iter().map(declared).collect();
+    let parameters: Vec<String> = first.into_iter().chain(sizes).chain(outs).chain(inputs).collect();
+    let source = format!(
+        "{}extern \"C\" __global__ void __launch_bounds__({ROW_THREADS}) rtcg_map_rows({})\n{{\n\
+         \x20 const unsigned width = (unsigned)rtcg_width, across = (unsigned)rtcg_across, down = {ROW_THREADS} / across;\n\
+         \x20 const unsigned blocks_across = (width + across - 1) / across, below = blockIdx.x / blocks_across;\n\
+         \x20 const int rtcg_column = (blockIdx.x - below * blocks_across) * across + threadIdx.x % across;\n\
+         \x20 int rtcg_row = below * (down * (unsigned)rtcg_times) + threadIdx.x / across;\n\
+         \x20 if (rtcg_column >= width) return;\n\
+         \x20 #pragma unroll 1\n\
+         \x20 for (unsigned time = 0; time < (unsigned)rtcg_times; ++time, rtcg_row += down) {{\n\
+         \x20   const size_t i = (size_t)rtcg_row * width + rtcg_column;\n\
+         \x20   if (i >= n) break;\n\
+         \x20   const {ctype} {index} = ({ctype})i;\n{text}  }}\n}}\n",
+        writer.preamble(),
+        parameters.join(", ")
+    );
+    let kernel = Kernel::Written { name: "rtcg_map_rows", source };
+    Ok(Some(Emitted { kernel, inputs: writer.inputs, fields: (Vec::new(), 0) }))
+}
+
+/// The indices that are left to another kernel, and their number.
+const LONG: &str = "rtcg_long";
+const N_LONG: &str = "rtcg_n_long";
+
+fn long_rows() -> [Argument; 2] {
+    [Argument::vector_arg(c_type(DType::I64), LONG), Argument::vector_arg(c_type(DType::U32), N_LONG)]
+}
+
+/// The results of an element whose reductions several lanes have.
+fn store_once(writer: &Writer<'_>, text: &mut String, index: &str, values: &[String]) {
+    writer.line(text, "if (rtcg_lane == 0) {");
+    for (at, value) in values.iter().enumerate() {
+        writer.line(text, &format!("  {}[{index}] = {value};", output_name(at)));
+    }
+    writer.line(text, "}");
+}
+
+/// Threads of a block of [`emit_long`].
+pub const LONG_THREADS: u32 = 256;
+
+/// The kernel `rtcg_map_long` for the elements that [`emit_shared`] leaves: a block for each. Its parameters are those of
+/// the other kernel, in another order: outputs, indices and their number, inputs.
+///
+/// # Errors
+/// When the statement cannot be a kernel.
+pub fn emit_long(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
+    let Exp::Gen { space, body } = &stmt.exp else { return Ok(None) };
+    let mut writer = Writer::new(program, facts);
+    (writer.lanes, writer.indent) = (LONG_THREADS as usize, 2);
+    let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+    let (index, ctype) = (writer.declare(space[0].index), writer.type_of(space[0].index));
+    let mut text = String::new();
+    let values = writer.block(&mut text, body)?;
+    store_once(&writer, &mut text, &index, &values);
+    let arguments = outputs(&dtypes).into_iter().chain(long_rows()).chain(writer.arguments());
+    let parameters: Vec<String> = arguments.map(|argument| argument.declarator()).collect();
+    let source = format!(
+        "{}extern \"C\" __global__ void __launch_bounds__({LONG_THREADS}) rtcg_map_long({})\n{{\n\
+         \x20 const int rtcg_lane = threadIdx.x;\n\
+         \x20 for (unsigned rtcg_at = blockIdx.x; rtcg_at < {N_LONG}[0]; rtcg_at += gridDim.x) {{\n\
+         \x20   const {ctype} {index} = ({ctype}){LONG}[rtcg_at];\n{text}  }}\n}}\n",
+        writer.preamble(),
+        parameters.join(", ")
+    );
+    let kernel = Kernel::Written { name: "rtcg_map_long", source };
+    Ok(Some(Emitted { kernel, inputs: writer.inputs, fields: (Vec::new(), 0) }))
+}
 
 /// Whether there are reductions, and lanes can share all of them.
 fn can_share(program: &Program, body: &Block) -> bool {
@@ -181,6 +351,11 @@ fn can_share(program: &Program, body: &Block) -> bool {
     }
     let mut n = 0;
     all_fit(program, body, &mut n) && n > 0
+}
+
+fn has_loop(block: &Block) -> bool {
+    let is_loop = |exp: &Exp| matches!(exp, Exp::Loop { .. } | Exp::Reduce { .. });
+    block.stmts.iter().any(|stmt| is_loop(&stmt.exp) || stmt.exp.blocks().into_iter().any(has_loop))
 }
 
 fn has_reduction(block: &Block) -> bool {
@@ -303,6 +478,16 @@ fn neutral_number(op: Op, dtype: DType, first: Option<&Atom>) -> Option<Number> 
     })
 }
 
+/// The calls of an element's functions.
+struct Calls {
+    /// Element `i`.
+    element: String,
+    /// `a` and `b`.
+    combine: String,
+    /// The first value and `total`.
+    begin: String,
+}
+
 /// Elements that are combined.
 struct Elements<'e> {
     space: Axis,
@@ -317,15 +502,15 @@ struct Elements<'e> {
 }
 
 impl<'e> Elements<'e> {
-    /// Writes the function of an element and that of two values; returns their calls, for an index.
+    /// Writes the function of an element, of whose first one, unless it `begins_at_end`, that with the first value, and that
+    /// of two values; returns their calls.
     fn functions(
         &self,
         writer: &mut Writer<'e>,
         preamble: &mut String,
         dtypes: &[DType],
-        index: &str,
-        is_flat: bool,
-    ) -> Written<(String, String)> {
+        (index, is_flat, begins_at_end): (&str, bool, bool),
+    ) -> Written<Calls> {
         let n = dtypes.len();
         writer.is_function = true;
         // Both bodies are written before it is known what they are given.
@@ -337,8 +522,8 @@ impl<'e> Elements<'e> {
         if is_flat {
             writer.set_flat(&[self.space]);
         }
-        let name = writer.declare(self.space.index);
-        writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
+        let (name, ctype) = (writer.declare(self.space.index), writer.type_of(self.space.index));
+        writer.line(&mut element, &format!("const {ctype} {name} = rtcg_index;"));
         let values = writer.block(&mut element, self.body)?;
         let mut finished = String::new();
         if self.first.is_some() {
@@ -350,11 +535,21 @@ impl<'e> Elements<'e> {
             None => Vec::new(),
         };
         let (outer, inner) = (writer.parameters(true), writer.parameters(false));
-        writer.line(&mut combine, &format!("return {};", value_of(&combined)));
-        writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", value_of(&values)));
-        if let Some(firsts) = firsts {
-            let first = value_of(&firsts);
-            let call = format!("rtcg_combined({first}, rtcg_it{})", inner.handed_on);
+        let cast = |values: &[String]| {
+            let part = |(value, dtype): (&String, &DType)| match dtype {
+                DType::I32 => format!("(int)({value})"),
+                _ => value.clone(),
+            };
+            value_of(&values.iter().zip(dtypes).map(part).collect::<Vec<_>>())
+        };
+        writer.line(&mut combine, &format!("return {};", cast(&combined)));
+        writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values)));
+        // Only what is scanned needs the first value with the first element.
+        let begin = firsts.map_or("total".to_owned(), |firsts| {
+            format!("rtcg_combined({}, total{})", cast(&firsts), inner.passed)
+        });
+        if self.first.is_some() && !begins_at_end {
+            let call = begin.replace("total", "rtcg_it").replace(&inner.passed, &inner.handed_on);
             writer.line(&mut element, &format!("if (rtcg_is_first) return {call};"));
         }
         writer.line(&mut element, "return rtcg_it;");
@@ -371,17 +566,21 @@ impl<'e> Elements<'e> {
             let _ = write!(
                 preamble,
                 "__device__ __forceinline__ {FINISHED} rtcg_finish(const {VALUE} a, long long rtcg_index{})\n{{\n\
-                 \x20 const long long {name} = rtcg_index;\n{finished}  return {};\n}}\n",
+                 \x20 const {ctype} {name} = rtcg_index;\n{finished}  return {};\n}}\n",
                 outer.declared,
                 value_of(&results).replace(VALUE, FINISHED)
             );
         }
-        Ok((format!("rtcg_element({index}, i == 0{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
+        Ok(Calls {
+            element: format!("rtcg_element({index}, i == 0{})", outer.passed),
+            combine: format!("rtcg_combined(a, b{})", inner.passed),
+            begin,
+        })
     }
 
     fn reduction(&self, mut writer: Writer<'e>, neutral: &str, dtypes: &[DType]) -> Written<Emitted> {
         let mut functions = String::new();
-        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
+        let calls = self.functions(&mut writer, &mut functions, dtypes, ("(long long)i", true, false))?;
         let (fields, out) = layout(dtypes);
         let itemsize = out.itemsize;
         let snippet = ReductionSnippet {
@@ -389,28 +588,45 @@ impl<'e> Elements<'e> {
             arguments: writer.arguments(),
             out,
             neutral: neutral.to_owned(),
-            reduce_expr: combine,
-            map_expr: element,
+            reduce_expr: calls.combine,
+            map_expr: calls.element,
             preamble: writer.preamble() + &functions,
         };
         Ok(Emitted { kernel: Kernel::Reduction(snippet), inputs: writer.inputs, fields: (fields, itemsize) })
     }
 
+    /// The dtypes in which values are combined: integers of 64 bits that fit in 32 have them.
+    fn item_dtypes(&self, writer: &Writer<'_>) -> Vec<DType> {
+        let own = |param: &Var| writer.program.var_type(*param).dtype;
+        let item = |param: &Var| if writer.is_narrow((*param).into()) { DType::I32 } else { own(param) };
+        self.op.params[..self.op.params.len() / 2].iter().map(item).collect()
+    }
+
     /// One that keeps the order of elements.
     fn ordered_reduction(&self, mut writer: Writer<'e>, dtypes: &[DType]) -> Written<Emitted> {
         let mut functions = String::new();
-        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
+        let items = self.item_dtypes(&writer);
+        let calls = self.functions(&mut writer, &mut functions, &items, ("(long long)i", true, true))?;
+        functions.push_str(&conversions(dtypes, &items));
         let (fields, out) = layout(dtypes);
         let read: Vec<(String, DType)> = writer.elements().collect();
         let largest = read.iter().map(|(_, dtype)| dtype.itemsize()).max().unwrap_or(8);
-        let is_long = functions.len() > LONG_FUNCTIONS;
+        // Loops take as long as the longest of a warp's, so lanes take new elements as often as possible.
+        let items = if has_loop(self.body) {
+            1
+        } else if functions.len() > LONG_FUNCTIONS {
+            4
+        } else {
+            (64 / largest).clamp(4, 16) as u32
+        };
         let reduction = OrderedReduction {
             arguments: writer.arguments(),
             preamble: writer.preamble() + &functions,
-            element,
-            combine,
+            element: calls.element,
+            combine: calls.combine,
+            begin: calls.begin,
             elements: read.into_iter().map(|(name, dtype)| (name, c_name(dtype).to_owned())).collect(),
-            items: if is_long { 4 } else { (64 / largest).clamp(4, 16) as u32 },
+            items,
         };
         let kernel = Kernel::OrderedReduction(reduction);
         Ok(Emitted { kernel, inputs: writer.inputs, fields: (fields, out.itemsize) })
@@ -422,11 +638,8 @@ impl<'e> Elements<'e> {
         let index = if is_forward { "(long long)i" } else { "(long long)(N - 1 - i)" };
         let firsts: Option<Vec<String>> =
             self.first.map(|first| first.iter().map(|value| writer.atom(*value)).collect());
-        let items: Vec<DType> = match self.finish {
-            Some(finish) => finish.params.iter().map(|param| writer.program.var_type(*param).dtype).collect(),
-            None => dtypes.to_vec(),
-        };
-        let (element, combine) = self.functions(&mut writer, &mut functions, &items, index, is_forward)?;
+        let items = self.item_dtypes(&writer);
+        let calls = self.functions(&mut writer, &mut functions, &items, (index, is_forward, false))?;
         let passed = writer.parameters(true).passed;
         let mut store = |value: &str, place: &str| {
             let store_at = |value: &str, place: &str| {
@@ -454,9 +667,10 @@ impl<'e> Elements<'e> {
                 )
             }
         };
-        let mut emitted = finish_scan(writer, dtypes, &items, functions, (element, combine), output, None);
+        let mut emitted = finish_scan(writer, dtypes, &items, functions, (calls.element, calls.combine), output, None);
         if let (true, Kernel::Scan(snippet)) = (self.scatters, &mut emitted.kernel) {
             snippet.arguments.insert(dtypes.len(), target_length());
+            snippet.scatters = true;
         }
         Ok(emitted)
     }
@@ -500,6 +714,7 @@ fn finish_scan(
         input_expr,
         scan_expr,
         output_statement,
+        scatters: false,
         segment_start: None,
         fetches: Vec::new(),
         index: "long long".into(),
@@ -514,8 +729,8 @@ fn filter<'a>(mut writer: Writer<'a>, space: Axis, body: &'a Block, dtypes: &[DT
     let mut element = String::new();
     writer.is_function = true;
     writer.set_flat(&[space]);
-    let name = writer.declare(space.index);
-    writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
+    let (name, ctype) = (writer.declare(space.index), writer.type_of(space.index));
+    writer.line(&mut element, &format!("const {ctype} {name} = rtcg_index;"));
     let values = writer.block(&mut element, body)?;
     writer.line(&mut element, &format!("return {};", value_of(&values)));
     let parameters = writer.parameters(true);

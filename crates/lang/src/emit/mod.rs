@@ -5,15 +5,21 @@
 //! | `writer.rs` | the statements of an element as C |
 //! | `numbers.rs` | numbers, types and operations as C |
 //! | `kernels.rs` | elementwise kernels, reductions and scans from statements |
+//! | `narrow.rs` | which integers fit in 32 bits for the numbers of a launch |
 //! | `expression.rs` | programs of scalars as a part of others' kernels |
 
 mod expression;
 pub(crate) mod kernels;
+mod narrow;
 pub(crate) mod numbers;
 pub(crate) mod writer;
 
 pub use expression::emit_expression;
-pub use kernels::{MergeStep, emit, emit_merge_step, emit_row_reduction, emit_warps};
+pub use kernels::{
+    LONG_THREADS, MergeStep, ROW_THREADS, emit, emit_long, emit_merge_step, emit_row_reduction, emit_rows, emit_shared,
+    row_widths,
+};
+pub use narrow::{LaunchNumbers, narrow_variables};
 pub use numbers::ZERO_COUNT;
 
 use crate::ir::{Atom, Var};
@@ -60,6 +66,13 @@ pub enum Kernel {
     OrderedReduction(OrderedReduction),
     /// Outputs of one axis, or, for an ordered reduction, of one element.
     Scan(ScanSnippet),
+    /// Of no family.
+    Written {
+        /// Its name.
+        name: &'static str,
+        /// All of it.
+        source: String,
+    },
 }
 
 /// A reduction that needs an associative function only. Each warp folds a range of elements: its lanes adjacent ones,
@@ -74,9 +87,11 @@ pub struct OrderedReduction {
     pub element: String,
     /// The call that combines `a` and `b`.
     pub combine: String,
+    /// `total` with the first value before it.
+    pub begin: String,
     /// The arrays of which element `i` is read, and the types of their elements in C.
     pub elements: Vec<(String, String)>,
-    /// Adjacent elements of a lane.
+    /// Adjacent elements that a lane reads at once.
     pub items: u32,
 }
 
@@ -84,41 +99,47 @@ pub struct OrderedReduction {
 pub const ORDERED_THREADS: u32 = 256;
 
 impl OrderedReduction {
-    /// The kernel `rtcg_reduce_ordered`: the results' address, the number of elements and that of elements for each warp
+    /// The kernel `rtcg_reduce_ordered`: the results' address, the number of elements, that of elements for each warp, and
+    /// how often a lane reads adjacent ones before lanes combine what they have, and whether the result is that of all
     /// (64 bits each), then the arguments; in the second stage, first the address of the first one's results.
     pub fn source(&self, is_second_stage: bool) -> String {
-        let mut parameters =
-            String::from("rtcg_parts *rtcg_out, const unsigned long long n, const unsigned long long rtcg_share");
+        let sizes = ["n", "rtcg_share", "rtcg_packs", "rtcg_is_last"].map(|name| format!(", const unsigned long long {name}"));
+        let mut parameters = format!("rtcg_stored *rtcg_out{}", sizes.concat());
         if is_second_stage {
-            parameters.push_str(", const rtcg_parts *rtcg_in");
+            parameters.push_str(", const rtcg_stored *rtcg_in");
         }
         for argument in &self.arguments {
             parameters.push_str(", ");
             parameters.push_str(&argument.declarator());
         }
-        let element = if is_second_stage { "rtcg_in[i]" } else { &self.element };
+        let element = if is_second_stage { "rtcg_narrowed(rtcg_in[i])" } else { &self.element };
         // Adjacent elements are read at once.
         let (mut declared, mut packed) = (String::new(), element.to_owned());
         for (name, ctype) in self.elements.iter().filter(|_| !is_second_stage) {
-            let _ = writeln!(declared, "      rtcg_pack<{ctype}> {name}_pack; rtcg_read({name}_pack, {name} + first);");
+            let _ = writeln!(declared, "        rtcg_pack<{ctype}> {name}_pack; rtcg_read({name}_pack, {name} + first);");
             packed = packed.replace(&format!("{name}[i]"), &format!("{name}_pack.at[k]"));
         }
         ORDERED_SOURCE
             .replace("PREAMBLE", &self.preamble)
-            .replace("FROM_LATER", &lane_source("rtcg_from_later", "__shfl_down_sync"))
+            .replace("FROM_LATER", &lane_source("rtcg_from_later", "__shfl_down_sync", 32))
             .replace("PARAMETERS", &parameters)
             .replace("DECLARED", &declared)
             .replace("PACKED", &packed)
             .replace("ELEMENT", element)
             .replace("COMBINE", &self.combine)
+            .replace("BEGIN", &self.begin)
             .replace("ITEMS", &self.items.to_string())
             .replace("THREADS", &ORDERED_THREADS.to_string())
     }
 }
 
-/// A device function that gives a value of any type as another lane of the warp has it.
-fn lane_source(name: &str, shuffle: &str) -> String {
-    LANE_SOURCE.replace("NAME", name).replace("SHUFFLE", shuffle)
+/// A device function that gives a value of any type as another lane has it, of as many that go together.
+fn lane_source(name: &str, shuffle: &str, lanes: usize) -> String {
+    let mask = match lanes {
+        32 => "0xffffffffu".to_owned(),
+        lanes => format!("{}u << (threadIdx.x % 32 / {lanes} * {lanes})", (1_u64 << lanes) - 1),
+    };
+    LANE_SOURCE.replace("NAME", name).replace("SHUFFLE", shuffle).replace("MASK", &mask)
 }
 
 const LANE_SOURCE: &str = "\
@@ -129,7 +150,7 @@ template <class T> __device__ __forceinline__ T NAME(const T value, int distance
   all.word[n - 1] = 0;
   all.value = value;
   #pragma unroll
-  for (int k = 0; k < n; ++k) all.word[k] = SHUFFLE(0xffffffffu, all.word[k], distance);
+  for (int k = 0; k < n; ++k) all.word[k] = SHUFFLE(MASK, all.word[k], distance);
   return all.value;
 }
 ";
@@ -162,17 +183,24 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
   auto combine = [&](const rtcg_parts a, const rtcg_parts b) -> rtcg_parts { return COMBINE; };
   rtcg_parts total;
   bool has_total = false;
-  for (unsigned long long base = begin; base < end; base += 32 * ITEMS) {
-    const unsigned long long first = base + lane * ITEMS;
-    const bool has = first < end;
+  const unsigned run = ITEMS * (unsigned)rtcg_packs;
+  for (unsigned long long base = begin; base < end; base += 32 * run) {
+    const unsigned long long start = base + lane * run;
+    const bool has = start < end;
     rtcg_parts own;
-    if (first + ITEMS <= end) {
-DECLARED      { const int k = 0; const size_t i = first; (void)k; own = PACKED; }
-      #pragma unroll
-      for (int k = 1; k < ITEMS; ++k) { const size_t i = first + k; own = combine(own, PACKED); }
+    if (start + run <= end) {
+      #pragma unroll 1
+      for (unsigned pack = 0; pack < run; pack += ITEMS) {
+        const unsigned long long first = start + pack;
+        rtcg_parts part;
+DECLARED        { const int k = 0; const size_t i = first; (void)k; part = PACKED; }
+        #pragma unroll
+        for (int k = 1; k < ITEMS; ++k) { const size_t i = first + k; part = combine(part, PACKED); }
+        own = pack > 0 ? combine(own, part) : part;
+      }
     } else if (has) {
-      { const size_t i = first; own = ELEMENT; }
-      for (unsigned long long i = first + 1; i < end; ++i) own = combine(own, ELEMENT);
+      { const size_t i = start; own = ELEMENT; }
+      for (unsigned long long i = start + 1; i < end; ++i) own = combine(own, ELEMENT);
     }
     #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -189,7 +217,8 @@ DECLARED      { const int k = 0; const size_t i = first; (void)k; own = PACKED; 
   const int n_totals = __syncthreads_count(lane == 0 && has_total);
   if (threadIdx.x == 0 && n_totals > 0) {
     for (int k = 1; k < n_totals; ++k) total = combine(total, totals[k]);
-    rtcg_out[blockIdx.x] = total;
+    if (rtcg_is_last) total = BEGIN;
+    rtcg_out[blockIdx.x] = rtcg_widened(total);
   }
 }
 ";
@@ -213,6 +242,10 @@ pub trait Facts {
     fn is_on_device(&self, scalar: Var) -> bool;
     /// Whether all indices of the space fit in 32 bits.
     fn is_small(&self, lengths: &[Atom]) -> bool;
+    /// Whether a scalar's values, or the places of an array, fit in int32; see [`narrow_variables`].
+    fn is_narrow(&self, _var: Var) -> bool {
+        false
+    }
 }
 
 /// Scalars are on the host, and nothing is known of arrays.

@@ -70,10 +70,16 @@ pub(crate) struct Functions {
     pub(crate) divides: bool,
     /// Whether each operation has to give the bits that it gives in a kernel of its own, whatever surrounds it.
     pub(crate) keeps_apart: bool,
+    /// Whether products may be contracted with sums.
+    contracts: bool,
     n_hidden: usize,
 }
 
 impl Functions {
+    pub(super) fn new(contracts: bool) -> Self {
+        Self { contracts, ..Self::default() }
+    }
+
     /// An operation of operands that are C expressions.
     pub(crate) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
         if !self.keeps_apart || op.has_explicit_rounding(compute) {
@@ -92,8 +98,14 @@ impl Functions {
 
     /// An operation that a compiler may compute together with its surroundings.
     fn inline_expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
+        if self.contracts && op == Op::Multiply && matches!(compute, DType::F32 | DType::F64) {
+            let is_plain = |(_, dtype): &(String, DType)| *dtype == compute;
+            if operands.iter().all(is_plain) {
+                return format!("{} * {}", operands[0].0, operands[1].0);
+            }
+        }
         if let Some(plain) = plain_expression(op, compute, out, operands) {
-            self.divides |= plain.starts_with("rtcg_div64") || plain.starts_with("rtcg_mod64");
+            self.divides |= plain.starts_with("rtcg_div") || plain.starts_with("rtcg_mod");
             return plain;
         }
         let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
@@ -148,6 +160,14 @@ template <class R> __device__ __forceinline__ pycuda::complex<R> rt_opaque(pycud
 
 /// Divisions of numbers that fit in 32 bits, as most indices do, take a fifth of the time.
 pub(super) const DIVISION_SOURCE: &str = "\
+__device__ __forceinline__ int rtcg_div32(int x, int y)
+{
+  return x >= 0 && y > 0 ? (int)((unsigned)x / (unsigned)y) : rt_floordiv<int>(x, y);
+}
+__device__ __forceinline__ int rtcg_mod32(int x, int y)
+{
+  return x >= 0 && y > 0 ? (int)((unsigned)x % (unsigned)y) : rt_remainder<int>(x, y);
+}
 __device__ __forceinline__ long long rtcg_div64(long long x, long long y)
 {
   if (((unsigned long long)x | (unsigned long long)y) >> 32 == 0 && y != 0) return (unsigned)x / (unsigned)y;
@@ -237,6 +257,8 @@ fn plain_expression(op: Op, compute: DType, out: DType, operands: &[(String, DTy
         }
         Op::FloorDivide if compute == DType::I64 => Some(format!("rtcg_div64({}, {})", operands[0].0, operands[1].0)),
         Op::Remainder if compute == DType::I64 => Some(format!("rtcg_mod64({}, {})", operands[0].0, operands[1].0)),
+        Op::FloorDivide if compute == DType::I32 => Some(format!("rtcg_div32({}, {})", operands[0].0, operands[1].0)),
+        Op::Remainder if compute == DType::I32 => Some(format!("rtcg_mod32({}, {})", operands[0].0, operands[1].0)),
         Op::BitAnd => infix("&"),
         Op::BitOr => infix("|"),
         Op::BitXor => infix("^"),

@@ -2,10 +2,10 @@
 
 use super::numbers::{Functions, c_name, c_type, literal};
 use super::{Facts, Input};
-use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Program, Stmt, Var};
+use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use crate::span::Span;
-use rtcg_codegen::array::scalar_helpers;
+use rtcg_codegen::array::{Op, scalar_helpers};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::snippet::mentions_name;
 use rtcg_hal::DType;
@@ -31,12 +31,19 @@ pub(crate) struct Writer<'a> {
     pub(super) walked: Option<Vec<Var>>,
     /// How many lanes share a reduction; 0 if each thread has its own.
     pub(super) lanes: usize,
+    /// Longer reductions are left to another kernel.
+    pub(super) longest: Option<usize>,
     /// Whether the text is a device function's, where such an element is a parameter.
     pub(crate) is_function: bool,
     pub(super) indent: usize,
+    /// The index and the width of rows whose columns and rows are known.
+    pub(super) rows: Option<(Var, Var)>,
     /// What stands for a read at constant offsets, in stencils.
     pub(crate) relative: Option<RelativeReads>,
 }
+
+/// Lanes of a warp.
+const WARP: usize = 32;
 
 /// The C of an array's elements at offsets from the one that is computed.
 pub(crate) type RelativeReads = HashMap<(Var, Vec<i64>), String>;
@@ -50,7 +57,7 @@ impl<'a> Writer<'a> {
             facts,
             names: HashMap::new(),
             inputs: Vec::new(),
-            functions: Functions::default(),
+            functions: Functions::new(program.contracts),
             dtypes: BTreeSet::new(),
             uses_clamp: false,
             uses_segment: false,
@@ -58,8 +65,10 @@ impl<'a> Writer<'a> {
             locals: HashMap::new(),
             walked: None,
             lanes: 0,
+            longest: None,
             is_function: false,
             indent: 1,
+            rows: None,
             relative: None,
         }
     }
@@ -77,7 +86,7 @@ impl<'a> Writer<'a> {
             text.push_str(CLAMP_SOURCE);
         }
         if self.lanes > 0 {
-            text.push_str(&super::lane_source("rtcg_exchanged", "__shfl_xor_sync"));
+            text.push_str(&super::lane_source("rtcg_exchanged", "__shfl_xor_sync", self.lanes.min(WARP)));
         }
         if self.uses_segment {
             text.push_str(SEGMENT_SOURCE);
@@ -108,25 +117,60 @@ impl<'a> Writer<'a> {
                 let name = self.declare(axis.index);
                 // Compilers see then that it is not negative, and compute with 32 bits where that is enough.
                 let index = if is_small { "(unsigned)i" } else { "i" };
-                self.line(out, &format!("const long long {name} = (long long){index};"));
+                let ctype = self.type_of(axis.index);
+                self.line(out, &format!("const {ctype} {name} = ({ctype}){index};"));
             }
             _ => {
                 self.line(out, &format!("{word} rtcg_rest = ({word})i;"));
                 for (at, axis) in space.iter().enumerate().rev() {
-                    let name = self.declare(axis.index);
+                    let (name, ctype) = (self.declare(axis.index), self.type_of(axis.index));
                     if at == 0 {
-                        self.line(out, &format!("const long long {name} = rtcg_rest;"));
+                        self.line(out, &format!("const {ctype} {name} = rtcg_rest;"));
                     } else {
                         let length = self.length_text(axis.length);
                         self.line(
                             out,
                             &format!(
-                                "const long long {name} = rtcg_rest % ({word}){length}; rtcg_rest /= ({word}){length};"
+                                "const {ctype} {name} = rtcg_rest % ({word}){length}; rtcg_rest /= ({word}){length};"
                             ),
                         );
                     }
                 }
             }
+        }
+    }
+
+    /// The C type of a variable of the element.
+    pub(crate) fn type_of(&self, var: Var) -> String {
+        if self.is_narrow(var.into()) { c_name(DType::I32) } else { c_name(self.program.var_type(var).dtype) }
+    }
+
+    /// Whether a number of int64 is one of int32 in C.
+    pub(super) fn is_narrow(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Var(var) => self.program.var_type(var).dtype == DType::I64 && self.facts.is_narrow(var),
+            Atom::Const(Number::Int(value), DType::I64) => i32::try_from(value).is_ok(),
+            Atom::Const(..) => false,
+        }
+    }
+
+    /// Whether there are integers of 64 bits among operands, and all operands fit in int32.
+    fn are_narrow(&self, atoms: &[Atom]) -> bool {
+        let fits = |atom: &Atom| match self.program.dtype(*atom) {
+            DType::I64 => self.is_narrow(*atom),
+            DType::I32 | DType::Bool => true,
+            dtype => dtype.is_integer() && dtype.itemsize() < 4,
+        };
+        atoms.iter().any(|atom| self.program.dtype(*atom) == DType::I64) && atoms.iter().all(fits)
+    }
+
+    /// An operand of 32 bits.
+    fn narrow_atom(&mut self, atom: Atom) -> String {
+        match atom {
+            Atom::Const(number, _) => literal(number, DType::I32),
+            // What comes from outside of the element has 64 bits.
+            Atom::Var(var) if !self.names.contains_key(&var) => format!("(int){}", self.atom(atom)),
+            Atom::Var(_) => self.atom(atom),
         }
     }
 
@@ -210,9 +254,8 @@ impl<'a> Writer<'a> {
     }
 
     fn define(&mut self, out: &mut String, var: Var, value: &str) {
-        let dtype = self.program.var_type(var).dtype;
-        let name = self.declare(var);
-        self.line(out, &format!("const {} {name} = {value};", c_name(dtype)));
+        let (name, ctype) = (self.declare(var), self.type_of(var));
+        self.line(out, &format!("const {ctype} {name} = {value};"));
     }
 
     fn statement(&mut self, out: &mut String, stmt: &'a Stmt) -> Written {
@@ -229,12 +272,24 @@ impl<'a> Writer<'a> {
                     self.locals.insert(*var, (which, stmt));
                 });
             }
+            Exp::Prim { op: op @ (Op::Remainder | Op::FloorDivide), args, .. }
+                if self.rows.is_some_and(|(index, width)| args.as_slice() == [index.into(), width.into()]) =>
+            {
+                self.define(out, stmt.outs[0], if *op == Op::Remainder { "rtcg_column" } else { "rtcg_row" });
+            }
             Exp::Prim { op, compute, args } => {
-                let dtype = self.program.var_type(stmt.outs[0]).dtype;
-                self.dtypes.insert(*compute);
-                let operands: Vec<(String, DType)> =
-                    args.iter().map(|arg| (self.atom(*arg), self.program.dtype(*arg))).collect();
-                let value = self.functions.expression(*op, *compute, dtype, &operands);
+                let out_dtype = self.program.var_type(stmt.outs[0]).dtype;
+                let fits = out_dtype != DType::I64 || self.is_narrow(stmt.outs[0].into());
+                let is_narrow = *compute == DType::I64 && fits && self.are_narrow(args);
+                let of = |dtype: DType| if is_narrow && dtype == DType::I64 { DType::I32 } else { dtype };
+                self.dtypes.insert(of(*compute));
+                let operand = |arg: &Atom| {
+                    let dtype = self.program.dtype(*arg);
+                    let is_cut = is_narrow && dtype == DType::I64;
+                    (if is_cut { self.narrow_atom(*arg) } else { self.atom(*arg) }, of(dtype))
+                };
+                let operands: Vec<(String, DType)> = args.iter().map(operand).collect();
+                let value = self.functions.expression(*op, of(*compute), of(out_dtype), &operands);
                 self.define(out, stmt.outs[0], &value);
             }
             Exp::Cast { arg, to } => {
@@ -256,8 +311,11 @@ impl<'a> Writer<'a> {
             Exp::Clamp { index, length } => {
                 self.uses_clamp = true;
                 self.input(Input::Flag);
-                let (index, length) = (self.atom(*index), self.atom(*length));
-                let value = format!("rtcg_clamp({index}, {length}, {})", input_name(&Input::Flag));
+                let is_narrow = self.are_narrow(&[*index, *length]);
+                let mut operand = |atom: Atom| if is_narrow { self.narrow_atom(atom) } else { self.atom(atom) };
+                let (index, length) = (operand(*index), operand(*length));
+                let ctype = c_name(if is_narrow { DType::I32 } else { DType::I64 });
+                let value = format!("rtcg_clamp<{ctype}>({index}, {length}, {})", input_name(&Input::Flag));
                 self.define(out, stmt.outs[0], &value);
             }
             Exp::Same { lengths, .. } => {
@@ -307,8 +365,8 @@ impl<'a> Writer<'a> {
         inner: impl FnOnce(&mut Self, &mut String) -> Written,
     ) -> Written {
         let length = self.length_text(axis.length);
-        let index = self.declare(axis.index);
-        self.line(out, &format!("for (long long {index} = 0; {index} < {length}; ++{index}) {{"));
+        let (index, ctype) = (self.declare(axis.index), self.type_of(axis.index));
+        self.line(out, &format!("for ({ctype} {index} = 0; {index} < {length}; ++{index}) {{"));
         self.indented(|this| inner(this, out))?;
         self.line(out, "}");
         Ok(())
@@ -391,7 +449,7 @@ impl<'a> Writer<'a> {
         self.dtypes.insert(self.program.var_type(array).dtype);
         if let Some(relative) = &self.relative {
             let offset = |at: &Atom| match at {
-                Atom::Const(crate::ir::Number::Int(value), _) => i64::try_from(*value).unwrap_or(0),
+                Atom::Const(Number::Int(value), _) => i64::try_from(*value).unwrap_or(0),
                 _ => 0,
             };
             return relative.get(&(array, index.iter().map(offset).collect())).cloned().unwrap_or_default();
@@ -414,15 +472,17 @@ impl<'a> Writer<'a> {
         }
         self.input(Input::Array(array));
         let name = input_name(&Input::Array(array));
+        let is_narrow = self.facts.is_narrow(array) && self.are_narrow(index);
+        let operand = |this: &mut Self, at: Atom| if is_narrow { this.narrow_atom(at) } else { this.atom(at) };
         let mut place = match index.first() {
-            Some(first) => self.atom(*first),
+            Some(first) => operand(self, *first),
             None => "0".into(),
         };
         for (axis, at) in index.iter().enumerate().skip(1) {
             let dim = Input::Dim(array, axis);
-            let length = input_name(&dim);
+            let length = if is_narrow { format!("(int){}", input_name(&dim)) } else { input_name(&dim) };
             self.input(dim);
-            place = format!("({place}) * {length} + {}", self.atom(*at));
+            place = format!("({place}) * {length} + {}", operand(self, *at));
         }
         format!("{name}[{place}]")
     }
@@ -438,10 +498,9 @@ impl<'a> Writer<'a> {
     }
 
     fn declare_mutable(&mut self, out: &mut String, var: Var, value: Option<&str>) -> String {
-        let dtype = self.program.var_type(var).dtype;
-        let name = self.declare(var);
+        let (name, ctype) = (self.declare(var), self.type_of(var));
         let start = value.map_or_else(String::new, |value| format!(" = {value}"));
-        self.line(out, &format!("{} {name}{start};", c_name(dtype)));
+        self.line(out, &format!("{ctype} {name}{start};"));
         name
     }
 
@@ -472,18 +531,12 @@ impl<'a> Writer<'a> {
         let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
         let names: Vec<String> =
             params.iter().zip(&starts).map(|(var, start)| self.declare_mutable(out, *var, Some(start))).collect();
-        let going = format!("rtcg_goes_{}", stmt.outs.first().map_or(0, |var| var.0));
-        self.line(out, &format!("for (bool {going} = true; {going};) {{"));
+        self.line(out, "for (;;) {");
         self.indented(|this| {
             let value = this.block(out, cond)?;
-            this.line(out, &format!("{going} = {};", value[0]));
-            this.line(out, &format!("if ({going}) {{"));
-            this.indented(|this| {
-                let next = this.block(out, body)?;
-                this.assign_all(out, params, &names, &next);
-                Written::Ok(())
-            })?;
-            this.line(out, "}");
+            this.line(out, &format!("if (!({})) break;", value[0]));
+            let next = this.block(out, body)?;
+            this.assign_all(out, params, &names, &next);
             Written::Ok(())
         })?;
         self.line(out, "}");
@@ -499,8 +552,8 @@ impl<'a> Writer<'a> {
             return;
         }
         for ((var, name), value) in vars.iter().zip(names).zip(values) {
-            let dtype = c_name(self.program.var_type(*var).dtype);
-            self.line(out, &format!("const {dtype} next_{name} = {value};"));
+            let ctype = self.type_of(*var);
+            self.line(out, &format!("const {ctype} next_{name} = {value};"));
         }
         names.iter().for_each(|name| self.line(out, &format!("{name} = next_{name};")));
     }
@@ -522,13 +575,24 @@ impl<'a> Writer<'a> {
             .enumerate()
             .map(|(at, var)| self.declare_mutable(out, *var, starts.get(at).map(String::as_str)))
             .collect();
-        let length = self.length_text(axis.length);
-        let index = self.declare(axis.index);
+        let length = if self.is_narrow(axis.index.into()) && self.is_narrow(axis.length) {
+            format!("(int)({})", self.length_text(axis.length))
+        } else {
+            self.length_text(axis.length)
+        };
+        let length = match self.longest {
+            Some(longest) => {
+                self.line(out, &format!("rtcg_is_long = rtcg_is_long || {length} > {longest};"));
+                format!("(rtcg_is_long ? 0 : {length})")
+            }
+            None => length,
+        };
+        let (index, ctype) = (self.declare(axis.index), self.type_of(axis.index));
         let (first, step) = match self.lanes {
             0 => ("0".to_owned(), format!("++{index}")),
             lanes => ("rtcg_lane".to_owned(), format!("{index} += {lanes}")),
         };
-        self.line(out, &format!("for (long long {index} = {first}; {index} < {length}; {step}) {{"));
+        self.line(out, &format!("for ({ctype} {index} = {first}; {index} < {length}; {step}) {{"));
         self.indented(|this| {
             let values = this.block(out, body)?;
             if begins_with_first {
@@ -553,18 +617,45 @@ impl<'a> Writer<'a> {
     /// The values of all lanes, which begin with a neutral one, in each of them.
     fn combine_lanes(&mut self, out: &mut String, op: &'a Lambda, outs: &[Var], names: &[String]) -> Written {
         let distance = format!("distance_{}", outs[0].0);
-        self.line(out, &format!("for (int {distance} = {}; {distance} > 0; {distance} /= 2) {{", self.lanes / 2));
+        let most = self.lanes.min(WARP) / 2;
+        self.line(out, &format!("for (int {distance} = {most}; {distance} > 0; {distance} /= 2) {{"));
         self.indented(|this| {
             let others: Vec<String> = outs
                 .iter()
                 .zip(names)
                 .map(|(var, name)| {
                     let other = format!("other_{name}");
-                    let dtype = c_name(this.program.var_type(*var).dtype);
-                    this.line(out, &format!("const {dtype} {other} = rtcg_exchanged({name}, {distance});"));
+                    let ctype = this.type_of(*var);
+                    this.line(out, &format!("const {ctype} {other} = rtcg_exchanged({name}, {distance});"));
                     other
                 })
                 .collect();
+            let next = this.combine(out, op, names, &others)?;
+            this.assign_all(out, outs, names, &next);
+            Written::Ok(())
+        })?;
+        self.line(out, "}");
+        if self.lanes > WARP { self.combine_warps(out, op, outs, names) } else { Ok(()) }
+    }
+
+    /// The values of a block's warps in each of its threads, in the order of warps.
+    fn combine_warps(&mut self, out: &mut String, op: &'a Lambda, outs: &[Var], names: &[String]) -> Written {
+        let n_warps = self.lanes / WARP;
+        let types: Vec<String> = outs.iter().map(|var| self.type_of(*var)).collect();
+        for (name, ctype) in names.iter().zip(&types) {
+            self.line(out, &format!("__shared__ __align__(16) char memory_{name}[{n_warps} * sizeof({ctype})];"));
+            self.line(out, &format!("{ctype} *const all_{name} = ({ctype} *)memory_{name};"));
+        }
+        self.line(out, "__syncthreads();");
+        for name in names {
+            self.line(out, &format!("if (rtcg_lane % {WARP} == 0) all_{name}[rtcg_lane / {WARP}] = {name};"));
+        }
+        self.line(out, "__syncthreads();");
+        names.iter().for_each(|name| self.line(out, &format!("{name} = all_{name}[0];")));
+        let warp = format!("warp_{}", outs[0].0);
+        self.line(out, &format!("for (int {warp} = 1; {warp} < {n_warps}; ++{warp}) {{"));
+        self.indented(|this| {
+            let others: Vec<String> = names.iter().map(|name| format!("all_{name}[{warp}]")).collect();
             let next = this.combine(out, op, names, &others)?;
             this.assign_all(out, outs, names, &next);
             Written::Ok(())
@@ -668,9 +759,9 @@ fn unsupported(stmt: &Stmt) -> Box<Problem> {
 }
 
 const CLAMP_SOURCE: &str = "\
-__device__ __forceinline__ long long rtcg_clamp(long long index, long long length, unsigned *flag)
+template <class T> __device__ __forceinline__ T rtcg_clamp(T index, T length, unsigned *flag)
 {
-  if ((unsigned long long)index < (unsigned long long)length) return index;
+  if (index >= 0 && index < length) return index;
   *flag = 1u;
   return index < 0 || length == 0 ? 0 : length - 1;
 }

@@ -3,7 +3,7 @@
 //! A sequence is stored if it is a result, if something other than an element of it is used, or if computing its elements
 //! again where they are read costs more than storing them.
 
-use crate::ir::{Atom, Block, Exp, Program, Var};
+use crate::ir::{Atom, Block, Exp, Number, Program, Var};
 use crate::rewrite::{Renaming, copy_block, replace_in_block, replace_in_exp, replace_results};
 use crate::simplify::{all_operands, remove_dead, remove_dead_of_host};
 use rtcg_codegen::array::Op;
@@ -93,8 +93,14 @@ fn fuse_one(program: &mut Program, block: &mut Block, at: usize, is_element: boo
         let is_cheap = is_trivial
             || (uses.n_looped == 0 && (uses.n_reads == 1 || cost * (uses.n_reads - 1) <= MAX_REPEATED_COST))
             || (uses.n_looped > 0 && cost <= MAX_LOOPED_COST);
-        let fuses =
-            is_element || (is_cheap && (is_trivial || !uses.is_stored) && (cost < LOOP_COST || uses.n_looped == 0));
+        // Reductions of a map may be shared by lanes, those of other statements are each of one thread.
+        let is_nest = !is_element && has_long_reduction(&own);
+        let keeps_nest = is_nest && block.stmts[at + 1..].iter().any(|stmt| is_other_than_map(&stmt.exp, *out));
+        let fuses = is_element
+            || (is_cheap
+                && !keeps_nest
+                && (is_trivial || !uses.is_stored)
+                && (cost < LOOP_COST || uses.n_looped == 0));
         if fuses {
             let from = Inlined { array: *out, index: space.iter().map(|axis| axis.index).collect(), body: own };
             let mut rest = Block { stmts: block.stmts.split_off(at + 1), results: std::mem::take(&mut block.results) };
@@ -175,6 +181,24 @@ fn count_uses(exp: &Exp, of: Var, is_scalar: bool, depth: usize, uses: &mut Uses
 fn all_operands_of_block(block: &Block, found: &mut Vec<Var>) {
     found.extend(block.results.iter().filter_map(|atom| atom.as_var()));
     block.stmts.iter().for_each(|stmt| all_operands(&stmt.exp, &mut |var| found.push(var)));
+}
+
+/// Reductions of more elements are worth an array for their results.
+const MAX_SHORT_REDUCTION: i128 = 16;
+
+fn has_long_reduction(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.exp {
+        Exp::Reduce { space, .. } => space.iter().any(
+            |axis| !matches!(axis.length, Atom::Const(Number::Int(length), _) if length <= MAX_SHORT_REDUCTION),
+        ),
+        exp => exp.blocks().into_iter().any(has_long_reduction),
+    })
+}
+
+fn is_other_than_map(exp: &Exp, of: Var) -> bool {
+    let mut uses = false;
+    all_operands(exp, &mut |var| uses |= var == of);
+    uses && !matches!(exp, Exp::Gen { .. })
 }
 
 fn reads_arrays(block: &Block) -> bool {

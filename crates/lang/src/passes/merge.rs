@@ -110,26 +110,30 @@ fn merge_all(block: &mut Block) {
     let mut at = 0;
     while at < block.stmts.len() {
         while let Some(other) = partner(&block.stmts, at) {
-            // What the first one needs comes before it already, so the second one moves to it.
+            // Nothing that the second one needs depends on the first one, so it can come before both.
             let second = block.stmts.remove(other);
-            let mut merged = block.stmts.remove(at);
-            join(&mut merged, second);
-            let place = last_needed(&block.stmts, at, other - 1, &merged);
-            block.stmts.insert(place, merged);
-            at = place;
+            at += hoist(&mut block.stmts, at, other, &second);
+            join(&mut block.stmts[at], second);
         }
         at += 1;
     }
 }
 
-/// Where a statement may stand at the earliest.
-fn last_needed(stmts: &[Stmt], from: usize, to: usize, merged: &Stmt) -> usize {
-    let mut operands = HashSet::new();
-    all_operands(&merged.exp, &mut |var| {
-        operands.insert(var);
-    });
-    let needed = |stmt: &Stmt| stmt.outs.iter().any(|out| operands.contains(out));
-    (from..to).rev().find(|place| needed(&stmts[*place])).map_or(from, |place| place + 1)
+/// Moves what a statement needs of those in `at + 1..end` to `at`; returns their number.
+fn hoist(stmts: &mut Vec<Stmt>, at: usize, end: usize, user: &Stmt) -> usize {
+    let mut needed = HashSet::new();
+    all_operands(&user.exp, &mut |var| _ = needed.insert(var));
+    let mut moved = Vec::new();
+    for place in (at + 1..end).rev() {
+        if stmts[place].outs.iter().any(|out| needed.contains(out)) {
+            let stmt = stmts.remove(place);
+            all_operands(&stmt.exp, &mut |var| _ = needed.insert(var));
+            moved.push(stmt);
+        }
+    }
+    let n = moved.len();
+    stmts.splice(at..at, moved.into_iter().rev());
+    n
 }
 
 /// A later statement that can be merged with the one at `at`.
@@ -140,13 +144,16 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
         let own: HashSet<Var> = first.outs.iter().copied().collect();
         let follows = uses_any(stmt, &own) && reads_at_own_index(&stmt.exp, &own);
         let others: HashSet<Var> = dependent.difference(&own).copied().collect();
-        if uses_any(stmt, &dependent) && !(follows && !uses_any(stmt, &others) && can_be_followed(&first.exp)) {
-            dependent.extend(stmt.outs.iter().copied());
-        } else if fits(&first.exp, &stmt.exp, follows)
+        let depends = uses_any(stmt, &dependent);
+        let can_join = !depends || (follows && !uses_any(stmt, &others) && can_be_followed(&first.exp));
+        if can_join
+            && fits(&first.exp, &stmt.exp, follows)
             && first.outs.len() + stmt.outs.len() <= MAX_VALUES
-            && can_move(stmts, at, other)
         {
             return Some(other);
+        }
+        if depends {
+            dependent.extend(stmt.outs.iter().copied());
         }
     }
     None
@@ -179,24 +186,6 @@ fn uses_any(stmt: &Stmt, vars: &HashSet<Var>) -> bool {
     let mut found = false;
     all_operands(&stmt.exp, &mut |var| found |= vars.contains(&var));
     found
-}
-
-/// Whether the first can wait for what the second needs: nothing that the second needs depends on it.
-fn can_move(stmts: &[Stmt], at: usize, other: usize) -> bool {
-    let mut needed = HashSet::new();
-    all_operands(&stmts[other].exp, &mut |var| {
-        needed.insert(var);
-    });
-    let is_needed = |stmt: &Stmt| stmt.outs.iter().any(|out| needed.contains(out));
-    let Some(last) = (at + 1..other).rev().find(|place| is_needed(&stmts[*place])) else { return true };
-    let mut dependent: HashSet<Var> = stmts[at].outs.iter().copied().collect();
-    !stmts[at + 1..=last].iter().any(|stmt| {
-        let depends = uses_any(stmt, &dependent);
-        if depends {
-            dependent.extend(stmt.outs.iter().copied());
-        }
-        depends
-    })
 }
 
 fn fits(first: &Exp, second: &Exp, follows: bool) -> bool {

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyclass(name = "LangProgram", module = "rtcg._native", frozen)]
 pub(crate) struct LangProgram {
     function: Py<PyAny>,
+    contract: bool,
     state: Mutex<State>,
 }
 
@@ -53,9 +54,10 @@ pub(super) struct Arguments<'a> {
 
 #[pymethods]
 impl LangProgram {
+    /// `contract`: whether a product and the sum with it may be rounded once.
     #[new]
-    fn new(function: Py<PyAny>) -> Self {
-        Self { function, state: Mutex::default() }
+    fn new(function: Py<PyAny>, contract: bool) -> Self {
+        Self { function, contract, state: Mutex::default() }
     }
 
     /// The result for arguments, in the current context; does not wait unless the program has to.
@@ -137,7 +139,7 @@ impl LangProgram {
             }
         };
         let compiled = py
-            .detach(|| Compiled::new(&source, &arguments.types))
+            .detach(|| Compiled::new(&source, &arguments.types, self.contract))
             .map_err(|problems| problems_error(py, &problems, &source))?;
         let compiled = Arc::new(compiled);
         if let Some(variant) = lock().variants.get_mut(&key) {

@@ -13,6 +13,7 @@ pub fn decisions() -> Vec<&'static Decision> {
     let mut all = rtcg_array::decisions();
     all.extend(rtcg_sparse::decisions());
     all.push(<crate::lang::NestForm as rtcg_hal::tuning::Tunable>::decision());
+    all.push(<crate::lang::RowsForm as rtcg_hal::tuning::Tunable>::decision());
     all.extend(rtcg_lang::specialize::decisions());
     all
 }

@@ -1,10 +1,10 @@
 //! Programs that are ready to run.
 
-use super::kernels::{KernelKey, ReadyKernel};
+use super::kernels::{KernelKey, NarrowSets, ReadyKernel};
 use super::repeat::host_part;
 use rtcg_lang::arguments::{ArgType, ResultType};
 use rtcg_lang::elaborate::elaborate;
-use rtcg_lang::emit::{Facts, emit};
+use rtcg_lang::emit::{Facts, emit, row_widths};
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
 use rtcg_lang::passes::{Place, Places, distribute, places, schedule};
 use rtcg_lang::problem::Problems;
@@ -27,6 +27,7 @@ pub struct Compiled {
     /// For loops whose rounds enqueue the same kernels: what the host computes of a round.
     pub(super) repeated: HashMap<usize, Block>,
     pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
+    pub(super) narrow: Mutex<NarrowSets>,
     /// Whether it has run.
     pub(super) has_run: AtomicBool,
 }
@@ -36,6 +37,8 @@ pub struct Compiled {
 pub(super) struct Uses {
     pub(super) arrays: Vec<Var>,
     pub(super) scalars: Vec<Var>,
+    /// What may be the width of rows.
+    pub(super) widths: Vec<Var>,
     pub(super) dead_after: Vec<Var>,
 }
 
@@ -45,13 +48,13 @@ pub(super) fn address(stmt: &Stmt) -> usize {
 }
 
 impl Compiled {
-    /// Compiles the first function of a source, up to the source of kernels.
+    /// Compiles the first function of a source, up to the source of kernels; `contracts`: [`Program::contracts`].
     ///
     /// # Errors
     /// All problems of the program.
-    pub fn new(source: &Source, arguments: &[ArgType]) -> Result<Self, Problems> {
+    pub fn new(source: &Source, arguments: &[ArgType], contracts: bool) -> Result<Self, Problems> {
         let elaborated = elaborate(source, arguments)?;
-        Self::of_program(elaborated.program, elaborated.result)
+        Self::of_program(Program { contracts, ..elaborated.program }, elaborated.result)
     }
 
     /// Schedules a core program.
@@ -69,6 +72,7 @@ impl Compiled {
             distributed: HashMap::new(),
             repeated: HashMap::new(),
             kernels: Mutex::default(),
+            narrow: Mutex::default(),
             has_run: AtomicBool::new(false),
         };
         compiled.check_kernels()?;
@@ -130,11 +134,22 @@ impl Compiled {
         self.kernel_statements().iter().any(|stmt| stmt.exp.space().len() > 1 || has(stmt))
     }
 
-    /// The sources of the kernels, for arrays of the lengths of what reads them.
+    /// The sources of the kernels: of those that have run, in all forms; of statements that have not, as for arrays of
+    /// the lengths of what reads them, of any size.
     pub fn sources(&self) -> Vec<String> {
-        let kernels = self.kernel_statements();
-        let emitted = kernels.into_iter().filter_map(|stmt| emit(&self.program, stmt, &Unknown(&self.places)).ok());
-        emitted.map(|emitted| super::kernels::source(&emitted)).collect()
+        let kernels = self.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut found = Vec::new();
+        for stmt in self.kernel_statements() {
+            let parts = self.distributed.get(&address(stmt)).map_or(&[][..], Vec::as_slice);
+            let places: Vec<usize> = std::iter::once(stmt).chain(parts).map(address).collect();
+            let mut ran: Vec<_> = kernels.iter().filter(|(key, _)| places.contains(&key.stmt)).collect();
+            ran.sort_by_key(|(key, _)| places.iter().position(|place| *place == key.stmt));
+            match (ran.is_empty(), emit(&self.program, stmt, &Unknown(&self.places))) {
+                (true, Ok(emitted)) => found.push(super::kernels::source(&emitted.kernel)),
+                _ => found.extend(ran.into_iter().map(|(_, ready)| super::kernels::source(&ready.made_of))),
+            }
+        }
+        found
     }
 
     /// Finds what cannot be a kernel before anything runs.
@@ -188,7 +203,7 @@ fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>,
     let mut local: HashSet<Var> = own.iter().copied().collect();
     block.stmts.iter().for_each(|stmt| local.extend(stmt.outs.iter().copied()));
     for stmt in block.stmts.iter().rev() {
-        let mut uses = Uses::default();
+        let mut uses = Uses { widths: row_widths(program, stmt), ..Uses::default() };
         let mut bound = HashSet::new();
         collect_bound(&stmt.exp, &mut bound);
         let mut found = HashSet::new();

@@ -5,60 +5,111 @@ use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel
 use rtcg_codegen::c_declarations::{Argument, CType};
 use rtcg_codegen::pointwise::IndexingMode;
 use rtcg_hal::{DType, KernelSpec, Result};
-use rtcg_lang::emit::{Emitted, Facts, Input, Kernel, OrderedReduction};
+use rtcg_lang::emit::{Emitted, Facts, Input, Kernel};
 use rtcg_lang::ir::{Atom, Var};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a statement's kernel depends on besides the statement: for each array whether it has the lengths of the space,
-/// for each scalar whether it is on the device, and whether indices fit in 32 bits.
+/// for each scalar whether it is on the device, and which integers fit in 32 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct KernelKey {
     pub(super) stmt: usize,
     pub(super) form: Form,
     pub(super) facts: SmallVec<[u64; 2]>,
+    /// A set of [`NarrowSets`].
+    pub(super) narrow: usize,
 }
 
-/// A stage of an ordered reduction, known by its number.
+/// The sets of variables that have been narrow in launches.
+#[derive(Debug, Default)]
+pub(super) struct NarrowSets {
+    /// For a statement the sizes of the numbers in its last launch, and what was found then.
+    last: HashMap<usize, (SmallVec<[u8; 16]>, Narrow)>,
+    sets: Vec<Arc<BTreeSet<Var>>>,
+}
+
+/// What the numbers of a launch say.
 #[derive(Debug, Clone)]
-pub(super) struct OrderedStage {
-    number: u64,
-    source: Arc<str>,
-    /// Elements that a warp takes at a time.
-    pub(super) step: usize,
+pub(super) struct Narrow {
+    /// The set, by its number.
+    pub(super) number: usize,
+    pub(super) variables: Arc<BTreeSet<Var>>,
+    /// The largest length of the first reduction inside of the statement.
+    pub(super) longest: Option<i128>,
 }
 
-impl OrderedStage {
-    fn new(reduction: &OrderedReduction, is_second: bool) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
-            source: reduction.source(is_second).into(),
-            step: 32 * reduction.items as usize,
+impl NarrowSets {
+    /// What is known of a statement; `find` finds it for numbers of these sizes.
+    pub(super) fn get(
+        &mut self,
+        stmt: usize,
+        sizes: SmallVec<[u8; 16]>,
+        find: impl FnOnce() -> (BTreeSet<Var>, Option<i128>),
+    ) -> Narrow {
+        if let Some((known, narrow)) = self.last.get(&stmt)
+            && *known == sizes
+        {
+            return narrow.clone();
         }
+        let (found, longest) = find();
+        let number = self.sets.iter().position(|set| **set == found).unwrap_or_else(|| {
+            self.sets.push(Arc::new(found));
+            self.sets.len() - 1
+        });
+        let narrow = Narrow { number, variables: self.sets[number].clone(), longest };
+        self.last.insert(stmt, (sizes, narrow.clone()));
+        narrow
     }
 }
 
-impl PartialEq for OrderedStage {
+/// Bits of a number, and whether it is negative.
+pub(super) fn size_of_number(value: i128) -> u8 {
+    let bits = (128 - value.unsigned_abs().leading_zeros()) as u8;
+    if value < 0 { bits | 0x80 } else { bits }
+}
+
+/// The numbers of a size.
+pub(super) fn numbers_of_size(size: u8) -> (i128, i128) {
+    let most = (1_i128 << (size & 0x7f)) - 1;
+    if size & 0x80 == 0 { (0, most) } else { (-most, 0) }
+}
+
+/// A kernel that is a text, known by its number.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenKernel {
+    number: u64,
+    name: &'static str,
+    source: Arc<str>,
+}
+
+impl WrittenKernel {
+    fn new(name: &'static str, source: String) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), name, source: source.into() }
+    }
+}
+
+impl PartialEq for WrittenKernel {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for OrderedStage {}
+impl Eq for WrittenKernel {}
 
-impl std::hash::Hash for OrderedStage {
+impl std::hash::Hash for WrittenKernel {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
-impl KernelSpec for OrderedStage {
+impl KernelSpec for WrittenKernel {
     fn kernel_name(&self) -> Cow<'static, str> {
-        "rtcg_reduce_ordered".into()
+        self.name.into()
     }
 
     fn source(&self) -> String {
@@ -71,8 +122,14 @@ impl KernelSpec for OrderedStage {
 pub(super) enum Form {
     /// As the emitter has it.
     Plain,
-    /// Lanes of a warp share reductions.
-    Warps,
+    /// As many lanes share reductions.
+    Shared(u8),
+    /// As many share short ones.
+    SharedShort(u8),
+    /// A block has each of the others.
+    Long,
+    /// Elements are those of rows of this width.
+    RowsOf(Var),
     /// A reduction of rows, as of arrays.
     Rows,
 }
@@ -83,6 +140,7 @@ pub(super) struct RunFacts {
     pub(super) flat: HashSet<Var>,
     pub(super) on_device: HashSet<Var>,
     pub(super) is_small: bool,
+    pub(super) narrow: Arc<BTreeSet<Var>>,
 }
 
 impl Facts for RunFacts {
@@ -95,12 +153,17 @@ impl Facts for RunFacts {
     fn is_small(&self, _lengths: &[Atom]) -> bool {
         self.is_small
     }
+    fn is_narrow(&self, var: Var) -> bool {
+        self.narrow.contains(&var)
+    }
 }
 
 /// A kernel with what it is given.
 #[derive(Debug)]
 pub(super) struct ReadyKernel {
     pub(super) kernel: AnyKernel,
+    /// What it was made of.
+    pub(super) made_of: Kernel,
     pub(super) inputs: Vec<Input>,
     pub(super) fields: (Vec<(DType, usize)>, usize),
 }
@@ -111,8 +174,9 @@ pub(super) enum AnyKernel {
     Ranged(ElementwiseKernel),
     Reduction(ReductionKernel),
     RowReduction(ReductionKernel),
-    /// The stages of an ordered reduction.
-    Ordered([OrderedStage; 2]),
+    /// The stages of an ordered reduction, and how many elements a warp takes at a time.
+    Ordered([WrittenKernel; 2], usize),
+    Written(WrittenKernel),
     Scan(ScanKernel),
 }
 
@@ -122,11 +186,13 @@ const SPACE_NAME: &str = "rtcg_space";
 impl ReadyKernel {
     pub(super) fn new(emitted: Emitted) -> Result<Self> {
         let settings = CompileSettings::default();
+        let made_of = emitted.kernel.clone();
         let kernel = match emitted.kernel {
             Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
             Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
             Kernel::OrderedReduction(reduction) => {
-                AnyKernel::Ordered([false, true].map(|is_second| OrderedStage::new(&reduction, is_second)))
+                let stage = |is_second| WrittenKernel::new("rtcg_reduce_ordered", reduction.source(is_second));
+                AnyKernel::Ordered([false, true].map(stage), 32 * reduction.items as usize)
             }
             Kernel::RowReduction(snippet) => AnyKernel::RowReduction(ReductionKernel::new(snippet, settings)?),
             Kernel::Reduction(mut snippet) => {
@@ -134,8 +200,9 @@ impl ReadyKernel {
                 AnyKernel::Reduction(ReductionKernel::new(snippet, settings)?)
             }
             Kernel::Scan(snippet) => AnyKernel::Scan(ScanKernel::new(snippet, settings)?),
+            Kernel::Written { name, source } => AnyKernel::Written(WrittenKernel::new(name, source)),
         };
-        Ok(Self { kernel, inputs: emitted.inputs, fields: emitted.fields })
+        Ok(Self { kernel, made_of, inputs: emitted.inputs, fields: emitted.fields })
     }
 }
 
@@ -160,8 +227,8 @@ impl ReadyKernel {
 }
 
 /// The kernel's source in its plainest form.
-pub(super) fn source(emitted: &Emitted) -> String {
-    match &emitted.kernel {
+pub(super) fn source(kernel: &Kernel) -> String {
+    match kernel {
         Kernel::Elementwise(snippet) => snippet.source(&IndexingMode::Flat { ranged: false }),
         Kernel::Ranged(snippet) => snippet.source(&IndexingMode::Flat { ranged: true }),
         Kernel::Reduction(snippet) | Kernel::RowReduction(snippet) => {
@@ -169,6 +236,7 @@ pub(super) fn source(emitted: &Emitted) -> String {
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }
         Kernel::OrderedReduction(reduction) => reduction.source(false),
+        Kernel::Written { source, .. } => source.clone(),
         Kernel::Scan(snippet) => ScanKernel::new(snippet.clone(), CompileSettings::default())
             .map(|kernel| kernel.source())
             .unwrap_or_default(),

@@ -1,6 +1,7 @@
-//! How maps with reductions in them run: a decision that is tuned.
+//! How maps with reductions in them run, and maps over rows: decisions that are tuned.
 
 use rtcg_hal::{DeviceInfo, tunable};
+use rtcg_lang::emit::ROW_THREADS;
 
 tunable! {
     /// How the reductions inside of a map run.
@@ -15,9 +16,9 @@ tunable! {
         ragged: bool = Exact,
     }
     parameters {
-        /// `thread`: each thread reduces a row. `warp`: each warp. `rows`: rows of one length are reduced by a kernel of
-        /// their own, as arrays are.
-        form: &'static str = ["thread", "warp", "rows"],
+        /// `thread`: each thread reduces a row. `lanes8`, `lanes16`, `warp`: as many lanes. `split`: 16 lanes, and blocks the
+        /// longest rows. `rows`: rows of one length are reduced by a kernel of their own, as arrays are.
+        form: &'static str = ["thread", "lanes8", "lanes16", "warp", "split", "rows"],
     }
     device {}
     require {
@@ -30,10 +31,45 @@ tunable! {
 fn nest_rule(problem: &NestProblem, device: &DeviceInfo) -> NestForm {
     let form = match *problem {
         _ if device.is_simd_cpu() => "thread",
-        NestProblem { m, .. } if m < 8 => "thread",
-        NestProblem { n, m, .. } if m <= 16 && n >= 1 << 16 => "thread",
+        NestProblem { m, .. } if m < 6 => "thread",
+        // Lengths of rows may differ by orders of magnitude; then two more launches are little.
+        NestProblem { n, m, ragged: true } if n.saturating_mul(m) >= 1 << 20 => "split",
+        NestProblem { m, .. } if m <= 10 => "lanes8",
+        NestProblem { m, .. } if m <= 24 => "lanes16",
         NestProblem { ragged: true, .. } => "warp",
         _ => "rows",
     };
     NestForm { form }
+}
+
+tunable! {
+    /// Whether blocks of a map have parts of adjacent rows, where its index is divided by a number, or one is added to it.
+    pub(crate) RowsForm = "copperhead.rows";
+    /// A map along one axis.
+    problem RowsProblem {
+        /// Elements.
+        n: i64 = PowerOfTwo,
+        /// The number, without its sign.
+        width: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// How many times a block goes to further rows; 0: elements are in order.
+        times: i64 = [0, 1, 2, 4, 8],
+    }
+    device {}
+    require {
+        times <= n;
+    }
+    rule rows_rule;
+}
+
+fn rows_rule(problem: &RowsProblem, device: &DeviceInfo) -> RowsForm {
+    let RowsProblem { n, width } = *problem;
+    // Fewer elements are in caches anyway.
+    if device.is_simd_cpu() || n < 1 << 18 || !(32..=n / 2).contains(&width) {
+        return RowsForm { times: 0 };
+    }
+    // Blocks go on where enough of them are left to fill the device.
+    let resident = (ROW_THREADS as usize * device.resident_blocks_of(ROW_THREADS)) as i64;
+    RowsForm { times: 1 << (n / (2 * resident)).clamp(1, 8).ilog2() }
 }

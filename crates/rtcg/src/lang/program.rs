@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Program {
     source: Source,
+    contracts: bool,
     compiled: Mutex<HashMap<Vec<ArgType>, Arc<Compiled>>>,
 }
 
@@ -63,7 +64,12 @@ impl From<&GpuArray> for Argument {
 impl Program {
     /// A program that a front end or [`rtcg_lang::builder`] made; compiled when it is called.
     pub fn new(source: Source) -> Self {
-        Self { source, compiled: Mutex::default() }
+        Self { source, contracts: false, compiled: Mutex::default() }
+    }
+
+    /// A program that may round a product and the sum with it once, as compilers of C do it.
+    pub fn contracting(source: Source) -> Self {
+        Self { contracts: true, ..Self::new(source) }
     }
 
     /// The program for types of arguments.
@@ -75,7 +81,7 @@ impl Program {
         if let Some(known) = lock().get(types) {
             return Ok(known.clone());
         }
-        let compiled = Compiled::new(&self.source, types)
+        let compiled = Compiled::new(&self.source, types, self.contracts)
             .map_err(|problems| ArrayError::type_error(problems.report(&self.source.files)))?;
         let compiled = Arc::new(compiled);
         lock().insert(types.to_vec(), compiled.clone());

@@ -3,8 +3,10 @@
 #![expect(unsafe_code, reason = "launches kernels whose snippets the compiler made: they stay inside of their arrays")]
 
 use super::compiled::{Compiled, address};
-use super::kernels::{AnyKernel, Form, KernelKey, OrderedStage, ReadyKernel, RunFacts};
-use super::nest::{NestForm, NestProblem};
+use super::kernels::{
+    AnyKernel, Form, KernelKey, Narrow, ReadyKernel, RunFacts, WrittenKernel, numbers_of_size, size_of_number,
+};
+use super::nest::{NestForm, NestProblem, RowsForm, RowsProblem};
 use super::repeat::{Buffers, FIRST_ROUNDS};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
@@ -14,7 +16,10 @@ use rtcg_hal::{
     is_compiling_ahead,
 };
 use rtcg_lang::check::holds;
-use rtcg_lang::emit::{Input, ORDERED_THREADS, emit, emit_row_reduction, emit_warps};
+use rtcg_lang::emit::{
+    Input, LONG_THREADS, LaunchNumbers, ORDERED_THREADS, ROW_THREADS, emit, emit_long, emit_row_reduction, emit_rows,
+    emit_shared, narrow_variables,
+};
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::{Problem, ProblemKind};
@@ -354,7 +359,8 @@ impl<'a> Run<'a> {
         let is_on_device = |var: &Var| matches!(self.values[var.0 as usize], Some(Value::Array(_)));
         arrays.iter().for_each(|var| push(is_flat(var)));
         scalars.iter().for_each(|var| push(is_on_device(var)));
-        let key = KernelKey { stmt: place, form, facts: bits };
+        let narrow = self.narrow(stmt, arrays, scalars);
+        let key = KernelKey { stmt: place, form, facts: bits, narrow: narrow.number };
         let mut kernels = self.compiled.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = kernels.get(&key) {
             return Ok(Some(known.clone()));
@@ -363,17 +369,39 @@ impl<'a> Run<'a> {
             flat: arrays.iter().copied().filter(is_flat).collect(),
             on_device: scalars.iter().copied().filter(is_on_device).collect(),
             is_small,
+            narrow: narrow.variables,
         };
         let program = &self.compiled.program;
         let emitted = match form {
             Form::Plain => emit(program, stmt, &facts).map(Some),
-            Form::Warps => emit_warps(program, stmt, &facts),
+            Form::Shared(lanes) => emit_shared(program, stmt, &facts, (lanes.into(), None)),
+            Form::SharedShort(lanes) => {
+                emit_shared(program, stmt, &facts, (lanes.into(), Some(LONGEST_OF_LANE * usize::from(lanes))))
+            }
+            Form::Long => emit_long(program, stmt, &facts),
+            Form::RowsOf(width) => emit_rows(program, stmt, &facts, width),
             Form::Rows => emit_row_reduction(program, stmt, &facts),
         };
         let Some(emitted) = emitted.map_err(RunError::Problem)? else { return Ok(None) };
         let ready = Arc::new(ReadyKernel::new(emitted)?);
         kernels.insert(key, ready.clone());
         Ok(Some(ready))
+    }
+
+    /// The integers of a statement that fit in 32 bits: those of its next launch, and of all with numbers of their sizes.
+    fn narrow(&self, stmt: &Stmt, arrays: &[Var], scalars: &[Var]) -> Narrow {
+        let mut sizes = SmallVec::new();
+        for var in scalars {
+            sizes.push(self.scalar(*var).map_or(u8::MAX, |(low, high)| size_of_number(if low < 0 { low } else { high })));
+        }
+        for var in arrays {
+            let Some(Value::Array(array)) = &self.values[var.0 as usize] else { continue };
+            sizes.push(size_of_number(array.size() as i128));
+            sizes.extend(array.shape().iter().map(|length| size_of_number(*length as i128)));
+        }
+        let mut sets = self.compiled.narrow.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let inner = || stmt.exp.blocks().into_iter().find_map(inner_reduction).map(|axis| axis.length);
+        sets.get(address(stmt), sizes, || narrow_variables(&self.compiled.program, stmt, self, inner()))
     }
 
     /// What kernels get for inputs. Arrays that are read at the index have the shape of the space.
@@ -439,9 +467,18 @@ impl<'a> Run<'a> {
         }
         let outs = self.outputs(stmt, &shape)?;
         if n > 0 {
-            let shared = if form == Form::Warps { self.ready_as(stmt, &shape, form)? } else { None };
+            let shared = match form {
+                Form::Shared(lanes) | Form::SharedShort(lanes) => {
+                    self.ready_as(stmt, &shape, form)?.map(|ready| (ready, usize::from(lanes)))
+                }
+                _ => None,
+            };
             match shared {
-                Some(ready) => self.launch(&ready, &outs, &[], n * WARP)?,
+                Some((ready, lanes)) if matches!(form, Form::SharedShort(_)) => {
+                    self.generate_long(stmt, &ready, &outs, &shape, lanes)?;
+                }
+                Some((ready, lanes)) => self.launch(&ready, &outs, &[], n * lanes)?,
+                None if form == Form::Plain && self.generate_rows(stmt, &outs, n)? => {}
                 None => {
                     let ready = self.ready(stmt, &shape)?;
                     self.launch(&ready, &outs, &[], n)?;
@@ -452,14 +489,59 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// A map by a kernel for rows, if its elements are those of rows that blocks had better share.
+    fn generate_rows(&self, stmt: &Stmt, outs: &[GpuArray], n: usize) -> Ran<bool> {
+        let widths = self.compiled.uses.get(&address(stmt)).map_or(&[][..], |uses| &uses.widths);
+        let form = |var: &Var| {
+            let Some(Value::Host(Number::Int(number), _)) = &self.values[var.0 as usize] else { return None };
+            let width = usize::try_from(number.unsigned_abs()).ok().filter(|width| (1..=n).contains(width))?;
+            let form = self.ctx.choose::<RowsForm>(&RowsProblem { n: n as i64, width: width as i64 });
+            (form.times > 0).then_some((*var, width, form.times as usize))
+        };
+        // Indices fit in 32 bits.
+        let found = if n < 1 << 31 { widths.iter().find_map(form) } else { None };
+        let Some((var, width, times)) = found else { return Ok(false) };
+        let Some(ready) = self.ready_as(stmt, &[n], Form::RowsOf(var))? else { return Ok(false) };
+        let AnyKernel::Written(kernel) = &ready.kernel else { return Ok(false) };
+        let threads = ROW_THREADS as usize;
+        let across = width.next_power_of_two().min(threads);
+        let blocks = width.div_ceil(across) * n.div_ceil(width).div_ceil(threads / across * times);
+        self.launch_written(kernel, outs, &[n, width, across, times], &ready, [blocks as u32, ROW_THREADS])?;
+        Ok(true)
+    }
+
+    /// A map by a kernel that leaves elements with long reductions to another one.
+    fn generate_long(&self, stmt: &Stmt, short: &ReadyKernel, outs: &[GpuArray], shape: &[usize], lanes: usize) -> Ran {
+        let n = shape.iter().product::<usize>();
+        let (long, n_long) = (self.empty(&[n], DType::I64)?, self.empty(&[1], DType::U32)?);
+        let outs: Vec<GpuArray> = outs.iter().chain([&long, &n_long]).cloned().collect();
+        let missing = || ArrayError::value_error("a statement has no kernel for long reductions");
+        let ready = self.ready_as(stmt, shape, Form::Long)?.ok_or_else(missing)?;
+        let AnyKernel::Written(kernel) = &ready.kernel else { return Err(missing().into()) };
+        if !self.only_compiles() {
+            self.ctx.queue().fill_zero(used_address(&n_long)?, DType::U32.itemsize())?;
+        }
+        self.launch(short, &outs, &[], n * lanes)?;
+        let blocks = self.ctx.device_info().resident_blocks_of(LONG_THREADS).clamp(1, n);
+        self.launch_written(kernel, &outs, &[], &ready, [blocks as u32, LONG_THREADS])
+    }
+
     /// How a map with reductions in it runs.
     fn nest_form(&self, stmt: &Stmt, n: usize) -> Ran<Form> {
         let Exp::Gen { body, .. } = &stmt.exp else { return Ok(Form::Plain) };
         let Some(axis) = inner_reduction(body) else { return Ok(Form::Plain) };
-        let is_ragged = !self.compiled.distributed.contains_key(&address(stmt));
-        let m = if is_ragged {
+        let is_distributed = self.compiled.distributed.contains_key(&address(stmt));
+        let is_known = |var: Var| matches!(self.values[var.0 as usize], Some(Value::Host(..)));
+        let uses = self.compiled.uses.get(&address(stmt));
+        let (arrays, scalars) = uses.map_or((&[][..], &[][..]), |uses| (&uses.arrays[..], &uses.scalars[..]));
+        let has_length = is_distributed || axis.length.as_var().is_none_or(is_known);
+        let longest = if has_length { None } else { self.narrow(stmt, arrays, scalars).longest };
+        let is_ragged = !has_length && longest.is_none();
+        let m = if let Some(longest) = longest {
+            // Such as the number of elements before each one.
+            longest as usize / 2
+        } else if is_ragged {
             // What the rows have together is at most as long as the longest array.
-            let arrays = self.compiled.uses.get(&address(stmt)).map_or(&[][..], |uses| &uses.arrays);
             let sizes = arrays.iter().filter_map(|var| self.array(*var).ok().map(|array| array.size()));
             sizes.max().unwrap_or(0) / n.max(1)
         } else {
@@ -467,8 +549,11 @@ impl<'a> Run<'a> {
         };
         let problem = NestProblem { n: n as i64, m: m as i64, ragged: is_ragged };
         Ok(match self.ctx.choose::<NestForm>(&problem).form {
-            "rows" => Form::Rows,
-            "warp" => Form::Warps,
+            "rows" if is_distributed => Form::Rows,
+            "rows" | "warp" => Form::Shared(32),
+            "lanes16" => Form::Shared(16),
+            "lanes8" => Form::Shared(8),
+            "split" => Form::SharedShort(16),
             _ => Form::Plain,
         })
     }
@@ -545,7 +630,7 @@ impl<'a> Run<'a> {
                 // SAFETY: as above.
                 unsafe { kernel.launch(self.ctx, &args, Some(n))? };
             }
-            AnyKernel::Reduction(_) | AnyKernel::RowReduction(_) | AnyKernel::Ordered(_) => {}
+            AnyKernel::Reduction(_) | AnyKernel::RowReduction(_) | AnyKernel::Ordered(..) | AnyKernel::Written(_) => {}
         }
         Ok(())
     }
@@ -561,7 +646,7 @@ impl<'a> Run<'a> {
         }
         let ready = self.ready(stmt, &[n])?;
         let out = match &ready.kernel {
-            AnyKernel::Ordered(stages) => self.reduce_in_order(&ready, stages, n)?,
+            AnyKernel::Ordered(stages, step) => self.reduce_in_order(&ready, stages, *step, n)?,
             AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n)?,
             _ => return Err(ArrayError::value_error("a reduction is another kernel").into()),
         };
@@ -589,43 +674,60 @@ impl<'a> Run<'a> {
     }
 
     /// Folds elements in their order, by a kernel of many blocks and one of one block.
-    fn reduce_in_order(&self, ready: &ReadyKernel, stages: &[OrderedStage; 2], n: usize) -> Ran<GpuArray> {
-        const MOST_BLOCKS: usize = 1024;
-        let (per_block, step) = (ORDERED_THREADS as usize / WARP, stages[0].step);
-        let resident = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, MOST_BLOCKS);
-        let share = |n: usize, n_blocks: usize| n.div_ceil(step).div_ceil(n_blocks * per_block) * step;
-        let n_blocks = n.div_ceil(share(n, resident) * per_block);
-        let inputs = self.inputs(&ready.inputs)?;
+    fn reduce_in_order(
+        &self,
+        ready: &ReadyKernel,
+        stages: &[WrittenKernel; 2],
+        step: usize,
+        n: usize,
+    ) -> Ran<GpuArray> {
+        const MOST_PACKS: usize = 4;
+        let per_block = ORDERED_THREADS as usize / WARP;
+        let resident = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, 1024);
+        // Loops of elements differ in length: the more blocks there are, the better they fill the device.
+        let resident = if step > WARP { resident } else { 8 * resident };
+        // Where there is enough for all warps; loops of elements need not take as long in adjacent ones.
+        let packs = if step > WARP && n >= MOST_PACKS * step * resident * per_block { MOST_PACKS } else { 1 };
+        let share = |n: usize, n_blocks: usize, step: usize| n.div_ceil(step).div_ceil(n_blocks * per_block) * step;
+        let own_share = share(n, resident, step * packs);
+        let n_blocks = n.div_ceil(own_share * per_block);
         let partial = self.empty(&[n_blocks], ready.out_dtype())?;
-        self.launch_stage(&stages[0], &partial, None, [n, share(n, resident)], &inputs, ready)?;
+        let launch = |stage, arrays: &[GpuArray], [n, share, packs]: [usize; 3]| {
+            let blocks = n.div_ceil(share).div_ceil(per_block);
+            let sizes = [n, share, packs, usize::from(blocks == 1)];
+            self.launch_written(stage, arrays, &sizes, ready, [blocks as u32, ORDERED_THREADS])
+        };
+        launch(&stages[0], std::slice::from_ref(&partial), [n, own_share, packs])?;
         if n_blocks == 1 {
             return Ok(partial.index(&[Index::At(0)])?);
         }
         let out = self.empty(&[], ready.out_dtype())?;
-        self.launch_stage(&stages[1], &out, Some(&partial), [n_blocks, share(n_blocks, 1)], &inputs, ready)?;
+        launch(&stages[1], &[out.clone(), partial], [n_blocks, share(n_blocks, 1, step), 1])?;
         Ok(out)
     }
 
-    fn launch_stage(
+    /// Launches a kernel that is a text: with the address of an array, sizes, the addresses of more arrays, and its inputs.
+    fn launch_written(
         &self,
-        stage: &OrderedStage,
-        out: &GpuArray,
-        from: Option<&GpuArray>,
-        [n, share]: [usize; 2],
-        inputs: &[OwnedArg],
+        kernel: &WrittenKernel,
+        arrays: &[GpuArray],
+        sizes: &[usize],
         ready: &ReadyKernel,
+        [blocks, threads]: [u32; 2],
     ) -> Ran {
         if !self.takes_launch() {
             return Ok(());
         }
         let mut args = LaunchArgs::new();
-        args.push_address(used_address(out)?, 0);
-        args.push_u64(n as u64);
-        args.push_u64(share as u64);
-        if let Some(from) = from {
-            args.push_address(used_address(from)?, 0);
+        let (first, rest) = arrays.split_at(1);
+        for array in first {
+            args.push_address(used_address(array)?, 0);
         }
-        for (arg, input) in inputs.iter().zip(&ready.inputs) {
+        sizes.iter().for_each(|size| args.push_u64(*size as u64));
+        for array in rest {
+            args.push_address(used_address(array)?, 0);
+        }
+        for (arg, input) in self.inputs(&ready.inputs)?.iter().zip(&ready.inputs) {
             match arg {
                 OwnedArg::Array(array) => args.push_address(used_address(array)?, 0),
                 OwnedArg::Flag(address) => args.push_address(*address, 0),
@@ -636,9 +738,8 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        let kernel = self.ctx.compiled_kernel(stage)?;
-        let blocks = n.div_ceil(share).div_ceil(ORDERED_THREADS as usize / WARP) as u32;
-        self.ctx.queue().launch(&kernel, [blocks, 1, 1], [ORDERED_THREADS, 1, 1], 0, args.view())?;
+        let kernel = self.ctx.compiled_kernel(kernel)?;
+        self.ctx.queue().launch(&kernel, [blocks, 1, 1], [threads, 1, 1], 0, args.view())?;
         Ok(())
     }
 
@@ -720,11 +821,34 @@ impl<'a> Run<'a> {
     }
 }
 
+impl LaunchNumbers for Run<'_> {
+    fn scalar(&self, var: Var) -> Option<(i128, i128)> {
+        match &self.values[var.0 as usize] {
+            Some(Value::Host(Number::Int(value), _)) => Some(numbers_of_size(size_of_number(*value))),
+            Some(Value::Host(Number::Bool(value), _)) => Some(((*value).into(), (*value).into())),
+            _ => None,
+        }
+    }
+
+    fn length(&self, array: Var, axis: usize) -> Option<i128> {
+        let Some(Value::Array(array)) = &self.values[array.0 as usize] else { return None };
+        Some(numbers_of_size(size_of_number(*array.shape().get(axis)? as i128)).1)
+    }
+
+    fn size(&self, array: Var) -> Option<i128> {
+        let Some(Value::Array(array)) = &self.values[array.0 as usize] else { return None };
+        Some(numbers_of_size(size_of_number(array.size() as i128)).1)
+    }
+}
+
 /// How often a loop of the host asks whether it is interrupted.
 const INTERRUPT_CHECKS: Duration = Duration::from_millis(20);
 
-/// Indices of a kernel for each element whose reductions a warp shares.
+/// Threads of a warp.
 const WARP: usize = 32;
+
+/// Values of a reduction for each lane that shares it, beyond which a block has it.
+const LONGEST_OF_LANE: usize = 32;
 
 /// The address of an array that work in the current queue is about to use.
 fn used_address(array: &GpuArray) -> Result<u64> {

@@ -309,7 +309,7 @@ fn fused_operations_have_the_statements_of_a_core_program() {
         };
         map(lambda(element), [x, y])
     });
-    let compiled = Compiled::new(&source, &arguments).unwrap();
+    let compiled = Compiled::new(&source, &arguments, false).unwrap();
     let statements = element_statements(&fused);
     assert_eq!(statements, element_statements(&compiled.sources()[0]));
     assert!(statements.ends_with("const double v_10 = v_8 - v_9;"), "{statements}");

@@ -331,6 +331,7 @@ fn scan_snippet(item: &str, arguments: &str, input: &str, scan: &str, output: &s
         input_expr: input.into(),
         scan_expr: scan.into(),
         output_statement: output.into(),
+        scatters: false,
         segment_start: None,
         fetches: vec![],
         index: "int".into(),

@@ -12,13 +12,20 @@ use rtcg::lang::text::cases::{Case, Expected, Run, parse_cases};
 use rtcg::lang::{Compiled, Value};
 use std::sync::Arc;
 
-/// Runs all nested reductions in one form.
-struct Nested(&'static str);
+/// Runs all nested reductions in one form, and maps over rows, if `rows`, with blocks that have several.
+struct Nested {
+    form: &'static str,
+    rows: bool,
+}
 
 impl Choices for Nested {
     fn choose(&self, problem: &Problem, _: &Config, _: &DeviceInfo) -> Option<Config> {
-        let values = [ParameterValue::Name(self.0)].into_iter().collect();
-        (problem.decision.name == "copperhead.nest").then(|| Config { decision: problem.decision, values })
+        let value = match problem.decision.name {
+            "copperhead.nest" => ParameterValue::Name(self.form),
+            "copperhead.rows" => ParameterValue::Int(if self.rows { 2 } else { 0 }),
+            _ => return None,
+        };
+        Some(Config { decision: problem.decision, values: [value].into_iter().collect() })
     }
 }
 
@@ -95,11 +102,15 @@ fn core_programs_compute_on_a_device_what_the_evaluator_computes() {
             if let Some(kernels) = case.kernels {
                 assert_eq!(compiled.kernel_statements().len(), kernels, "{name}, line {}", case.line);
             }
-            let forms: &[_] = if compiled.has_nested_reductions() { &["thread", "warp", "rows"] } else { &["thread"] };
-            for form in forms {
+            let forms: &[_] = if compiled.has_nested_reductions() {
+                &["thread", "lanes8", "warp", "split", "rows"]
+            } else {
+                &["thread"]
+            };
+            for (form, rows) in forms.iter().map(|form| (*form, false)).chain([("thread", true)]) {
                 let run_all =
                     || case.runs.iter().filter_map(|run| mismatch(&ctx, &compiled, &case, run)).collect::<Vec<_>>();
-                let found = with_thread_choices(Arc::new(Nested(form)), run_all);
+                let found = with_thread_choices(Arc::new(Nested { form, rows }), run_all);
                 mismatches.extend(found.into_iter().map(|found| format!("{name} ({form}), {found}")));
             }
         }
