@@ -193,15 +193,18 @@ impl<'m> Body<'m> {
             let own = owners.get(&at);
             links.contains(&at) || self.operands(at).into_iter().all(|atom| owner(atom).is_none() || owner(atom) == own)
         };
-        let is_closed = (0..self.stmts.len()).all(is_private)
-            && self.model.body.results.iter().all(|atom| owner(*atom).is_none());
+        let is_closed =
+            (0..self.stmts.len()).all(is_private) && self.model.body.results.iter().all(|atom| owner(*atom).is_none());
         is_closed.then_some(owners)
     }
 }
 
+/// An operand: a statement of the first tap, and its position there.
+type Place = (usize, usize);
+
 /// What differs between taps.
 enum Slot {
-    /// The numbers of an operand: of a statement of the first tap, by its position there.
+    /// The numbers of an operand.
     Numbers(DType, Vec<Number>),
     /// The offsets of a read.
     Offsets(Vec<Vec<i64>>),
@@ -210,8 +213,7 @@ enum Slot {
 struct Alike<'b, 'm> {
     body: &'b Body<'m>,
     owners: &'b HashMap<usize, usize>,
-    /// By statement of the first tap, and operand.
-    slots: HashMap<(usize, usize), Slot>,
+    slots: HashMap<Place, Slot>,
     /// The statements of the first tap.
     order: Vec<usize>,
 }
@@ -249,9 +251,10 @@ impl Alike<'_, '_> {
                 if (op, compute, args.len()) != (other_op, other_compute, others.len()) {
                     return None;
                 }
-                args.iter().zip(others).enumerate().try_for_each(|(operand, (first, other))| {
-                    self.compare(at, operand, *first, *other, tap, same)
-                })
+                args.iter()
+                    .zip(others)
+                    .enumerate()
+                    .try_for_each(|(operand, (first, other))| self.compare(at, operand, *first, *other, tap, same))
             }
             (Exp::Cast { arg, to }, Exp::Cast { arg: other, to: other_to }) if to == other_to => {
                 self.compare(at, 0, *arg, *other, tap, same)
@@ -282,11 +285,18 @@ impl Alike<'_, '_> {
     }
 }
 
-/// The lengths of loops, innermost first, in which all these reads are made, and the steps of each read; offsets of each
-/// read are given for each tap.
-fn nest(reads: &[&Vec<Vec<i64>>], taps: usize) -> Option<(Vec<usize>, Vec<Vec<Vec<i64>>>)> {
+/// Loops in which reads are made.
+struct Nest {
+    /// Their lengths, the innermost first.
+    loops: Vec<usize>,
+    /// For each read and loop, what a step adds to the offsets.
+    steps: Vec<Vec<Vec<i64>>>,
+}
+
+/// The loops in which all these reads are made, if there are any; offsets of each read are given for each tap.
+fn nest(reads: &[&Vec<Vec<i64>>], taps: usize) -> Option<Nest> {
     let difference = |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<i64>>();
-    let (mut loops, mut steps, mut unit) = (Vec::new(), vec![Vec::new(); reads.len()], 1);
+    let (mut found, mut unit) = (Nest { loops: Vec::new(), steps: vec![Vec::new(); reads.len()] }, 1);
     while unit < taps {
         let step: Vec<Vec<i64>> = reads.iter().map(|all| difference(&all[unit], &all[0])).collect();
         let goes_on = |n: &usize| {
@@ -301,11 +311,32 @@ fn nest(reads: &[&Vec<Vec<i64>>], taps: usize) -> Option<(Vec<usize>, Vec<Vec<Ve
         if length == 1 || !taps.is_multiple_of(unit * length) {
             return None;
         }
-        loops.push(length);
-        steps.iter_mut().zip(step).for_each(|(all, step)| all.push(step));
+        found.loops.push(length);
+        found.steps.iter_mut().zip(step).for_each(|(all, step)| all.push(step));
         unit *= length;
     }
-    Some((loops, steps))
+    Some(found)
+}
+
+/// The loops, and the reads of a tap.
+fn tap_reads(body: &Body<'_>, alike: &Alike<'_, '_>, taps: usize) -> Option<(Vec<usize>, Vec<TapRead>)> {
+    let mut reads = Vec::new();
+    let mut all_offsets = Vec::new();
+    for at in &alike.order {
+        if let (Exp::Read { array, .. }, Some(Slot::Offsets(offsets))) =
+            (&body.stmts[*at].exp, alike.slots.get(&(*at, 0)))
+        {
+            let field = body.model.fields.iter().position(|field| field.array == *array)?;
+            reads.push(TapRead { var: body.stmts[*at].outs[0], field, first: offsets[0].clone(), steps: Vec::new() });
+            all_offsets.push(offsets);
+        }
+    }
+    if reads.is_empty() {
+        return None;
+    }
+    let Nest { loops, steps } = nest(&all_offsets, taps)?;
+    reads.iter_mut().zip(steps).for_each(|(read, steps)| read.steps = steps);
+    Some((loops, reads))
 }
 
 fn is_in_tables(dtype: DType, numbers: &[Number]) -> bool {
@@ -313,33 +344,13 @@ fn is_in_tables(dtype: DType, numbers: &[Number]) -> bool {
     is_simple && numbers.iter().all(|number| !matches!(number, Number::Float(value) if !value.is_finite()))
 }
 
-fn build(body: &Body<'_>, chains: &[Chain], alike: &Alike<'_, '_>, taps: usize) -> Option<RolledTaps> {
-    let mut program = body.model.program.clone();
-    let own: HashSet<usize> = alike.order.iter().copied().collect();
-    let is_read = |at: &usize| matches!(body.stmts[*at].exp, Exp::Read { .. });
-    let offsets = |at: usize| match alike.slots.get(&(at, 0)) {
-        Some(Slot::Offsets(all)) => Some(all),
-        _ => None,
-    };
-    let read_at: Vec<usize> = alike.order.iter().copied().filter(is_read).collect();
-    let all_offsets = read_at.iter().map(|at| offsets(*at)).collect::<Option<Vec<_>>>()?;
-    if all_offsets.is_empty() {
-        return None;
-    }
-    let (loops, steps) = nest(&all_offsets, taps)?;
-    let field = |at: usize| match &body.stmts[at].exp {
-        Exp::Read { array, .. } => body.model.fields.iter().position(|field| field.array == *array),
-        _ => None,
-    };
-    let reads = read_at.iter().zip(&all_offsets).zip(steps);
-    let reads = reads
-        .map(|((at, offsets), steps)| {
-            Some(TapRead { var: body.stmts[*at].outs[0], field: field(*at)?, first: offsets[0].clone(), steps })
-        })
-        .collect::<Option<Vec<_>>>()?;
+/// The numbers that differ between taps, and which operands of the first tap's statements they are.
+fn tap_numbers(alike: &Alike<'_, '_>, program: &mut Program) -> Option<(Vec<TapNumbers>, HashMap<Place, Var>)> {
     let mut numbers: Vec<TapNumbers> = Vec::new();
-    let mut replaced: HashMap<(usize, usize), Var> = HashMap::new();
-    for (place, slot) in sorted(&alike.slots) {
+    let mut replaced = HashMap::new();
+    let mut slots: Vec<_> = alike.slots.iter().collect();
+    slots.sort_by_key(|(place, _)| **place);
+    for (place, slot) in slots {
         let Slot::Numbers(dtype, all) = slot else { continue };
         if all.iter().all(|number| *number == all[0]) {
             continue;
@@ -354,52 +365,50 @@ fn build(body: &Body<'_>, chains: &[Chain], alike: &Alike<'_, '_>, taps: usize) 
         }
         replaced.insert(*place, var);
     }
-    let with_operands = |at: usize, operand: &dyn Fn(usize, Atom) -> Atom| {
-        let mut stmt = body.stmts[at].clone();
-        match &mut stmt.exp {
-            Exp::Prim { args, .. } => args.iter_mut().enumerate().for_each(|(k, arg)| *arg = operand(k, *arg)),
-            Exp::Cast { arg, .. } => *arg = operand(0, *arg),
-            _ => {}
-        }
-        stmt
-    };
+    Some((numbers, replaced))
+}
+
+/// A statement of the first tap with other operands.
+fn with_operands(stmt: &Stmt, operand: &dyn Fn(usize, Atom) -> Atom) -> Stmt {
+    let mut stmt = stmt.clone();
+    match &mut stmt.exp {
+        Exp::Prim { args, .. } => args.iter_mut().enumerate().for_each(|(k, arg)| *arg = operand(k, *arg)),
+        Exp::Cast { arg, .. } => *arg = operand(0, *arg),
+        _ => {}
+    }
+    stmt
+}
+
+fn build(body: &Body<'_>, chains: &[Chain], alike: &Alike<'_, '_>, taps: usize) -> Option<RolledTaps> {
+    let mut program = body.model.program.clone();
+    let (loops, reads) = tap_reads(body, alike, taps)?;
+    let (numbers, replaced) = tap_numbers(alike, &mut program)?;
     let value = |at: usize, k: usize, atom: Atom| match (replaced.get(&(at, k)), body.number(atom)) {
         (Some(var), _) => Atom::Var(*var),
         (None, Some((number, dtype))) => Atom::Const(number, dtype),
         (None, None) => atom,
     };
+    let is_read = |at: &usize| matches!(body.stmts[*at].exp, Exp::Read { .. });
     let mut order: Vec<usize> = alike.order.iter().copied().filter(|at| !is_read(at)).collect();
     order.sort_unstable();
     let mut tap = Block::default();
-    tap.stmts.extend(order.iter().map(|at| with_operands(*at, &|k, atom| value(*at, k, atom))));
+    tap.stmts.extend(order.iter().map(|at| with_operands(&body.stmts[*at], &|k, atom| value(*at, k, atom))));
     let mut sums = Vec::new();
     for chain in chains {
         let (first, last) = (chain.links[0], chain.links[taps - 1]);
         let (.., dtype, [init, _]) = body.pair(first)?;
         let so_far = program.new_var(dtype, 0);
-        tap.stmts.push(with_operands(first, &|k, atom| if k == 0 { so_far.into() } else { value(first, k, atom) }));
+        let operand = |k, atom| if k == 0 { so_far.into() } else { value(first, k, atom) };
+        tap.stmts.push(with_operands(&body.stmts[first], &operand));
         tap.results.push(body.stmts[first].outs[0].into());
         sums.push(TapSum { so_far, init, whole: body.stmts[last].outs[0] });
     }
-    debug_assert!(own.iter().all(|at| alike.owners.get(at) == Some(&0)));
-    let (before, after) = around(body, chains, alike, &reads, &tap);
+    let (before, after) = around(body, chains, alike, &tap);
     Some(RolledTaps { loops, before, tap, reads, numbers, sums, after, program })
 }
 
-fn sorted<T>(slots: &HashMap<(usize, usize), T>) -> Vec<(&(usize, usize), &T)> {
-    let mut all: Vec<_> = slots.iter().collect();
-    all.sort_by_key(|(place, _)| **place);
-    all
-}
-
 /// The statements that are of no tap: those before, and those that need the sums.
-fn around(
-    body: &Body<'_>,
-    chains: &[Chain],
-    alike: &Alike<'_, '_>,
-    reads: &[TapRead],
-    tap: &Block,
-) -> (Block, Block) {
+fn around(body: &Body<'_>, chains: &[Chain], alike: &Alike<'_, '_>, tap: &Block) -> (Block, Block) {
     let links: HashSet<usize> = chains.iter().flat_map(|chain| chain.links.iter().copied()).collect();
     let mut late: HashSet<Var> = links.iter().map(|at| body.stmts[*at].outs[0]).collect();
     let (mut before, mut after) = (Block::default(), Block::default());
@@ -423,8 +432,8 @@ fn around(
     }
     needed.extend(after.results.iter().filter_map(|atom| atom.as_var()));
     needed.extend(chains.iter().filter_map(|chain| body.pair(chain.links[0])?.3[0].as_var()));
-    debug_assert!(reads.iter().all(|read| !before.stmts.iter().any(|stmt| stmt.outs[0] == read.var)));
-    before.results = before.stmts.iter().map(|stmt| stmt.outs[0]).filter(|var| needed.contains(var)).map(Atom::Var).collect();
+    before.results =
+        before.stmts.iter().map(|stmt| stmt.outs[0]).filter(|var| needed.contains(var)).map(Atom::Var).collect();
     remove_dead(&mut before);
     (before, after)
 }

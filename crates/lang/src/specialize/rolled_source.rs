@@ -53,8 +53,7 @@ impl<'a> Text<'a> {
             "struct rtcg_state {{ {state}}};\n__device__ __forceinline__ void rtcg_points({pointers}{}, {VALUE} (&v)[{adjacent}])\n{{\n  rtcg_state all[{adjacent}];",
             parameters.declared
         ));
-        let each =
-            format!("  #pragma unroll\n  for (int e = 0; e < {adjacent}; ++e) {{\n    rtcg_state &s = all[e];");
+        let each = format!("  #pragma unroll\n  for (int e = 0; e < {adjacent}; ++e) {{\n    rtcg_state &s = all[e];");
         self.put(&format!("{each}\n{}  }}", parts.before));
         for (at, length) in rolled.loops.iter().enumerate().rev() {
             let unrolled = if at == 0 { (*length).min(MAX_UNROLLED) } else { 1 };
@@ -165,7 +164,8 @@ fn flat_tap(loops: &[usize]) -> String {
 /// Where a tap reads.
 fn tap_place(read: &TapRead, pitches: &[usize]) -> String {
     let first = format!("({})", flat_offset(&read.first, pitches));
-    read.steps.iter().enumerate().fold(first, |text, (at, step)| {
-        text + &format!(" + {} * ({})", counter(at), flat_offset(step, pitches))
-    })
+    read.steps
+        .iter()
+        .enumerate()
+        .fold(first, |text, (at, step)| text + &format!(" + {} * ({})", counter(at), flat_offset(step, pitches)))
 }

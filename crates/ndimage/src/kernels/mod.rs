@@ -6,11 +6,11 @@ mod tiled_correlation;
 
 use crate::Mode;
 pub(crate) use large_bank::{BankShape, LargeBankSpec, LargeTile};
-pub(crate) use tiled_correlation::TiledCorrelation;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
+pub(crate) use tiled_correlation::TiledCorrelation;
 
 /// Threads of a block of kernels without another number.
 pub(crate) const THREADS: u32 = 256;
