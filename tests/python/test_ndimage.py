@@ -54,6 +54,64 @@ def test_borders_and_origins_are_those_of_scipy(name, mode, context):
         np.testing.assert_allclose(found.get(), expected, atol=1e-4)
 
 
+#: Shapes of large images and of weights, origins, and axes: kernels copy tiles of such images to shared memory.
+LARGE = [
+    ((70, 133), (5, 5), 0, None),
+    ((90, 61), (6, 7), (-2, 3), None),
+    ((300, 20), (3, 25), (0, -11), None),
+    ((5, 1000), (9, 4), (3, 1), None),
+    ((9, 30, 40), (5, 3, 4), (1, 0, -2), None),
+    ((13, 21, 44), (7, 7, 7), 0, None),
+    ((20, 30, 3, 12), (5, 6), 1, (0, 1)),
+    ((6, 40, 30), (8, 9), (0, -1), (1, 2)),
+    ((9000,), (33,), 5, None),
+    ((3, 4000), (1, 12), 0, None),
+    ((400, 21), (40, 1), 0, None),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["correlate", "convolve"])
+def test_large_images_are_filtered_as_by_scipy(name, mode, context):
+    scipy = pytest.importorskip("scipy.ndimage")
+    dtypes = (np.float32, np.float64, np.float16, np.uint8, np.int32)
+    for k, (shape, taps, origin, axes) in enumerate(LARGE):
+        for dtype in dtypes if ALL else (dtypes[k % 5],):
+            x = numbers(shape, dtype)
+            w = numbers(taps, np.float32 if x.dtype.kind == "f" else np.int64, seed=1)
+            options = {"mode": mode, "cval": 2.0, "origin": origin}
+            if axes is None:
+                expected = getattr(scipy, name)(x.astype(np.float64), w, **options)
+            else:
+                # Older SciPy has no axes here: weights of one tap along the others.
+                on_all = tuple(taps[axes.index(i)] if i in axes else 1 for i in range(x.ndim))
+                moved = tuple(
+                    np.broadcast_to(origin, len(axes))[axes.index(i)] if i in axes else 0 for i in range(x.ndim)
+                )
+                options = {**options, "origin": [int(n) for n in moved]}
+                expected = getattr(scipy, name)(x.astype(np.float64), w.reshape(on_all), **options)
+                options["origin"] = origin
+            found = getattr(ndimage, name)(x, w, axes=axes, **options)
+            assert found.dtype == x.dtype
+            if x.dtype.kind != "f":
+                np.testing.assert_array_equal(found.get(), expected.astype(np.int64).astype(dtype))
+            else:
+                error = {"e": 1e-3, "f": 1e-6, "d": 1e-14}[x.dtype.char]
+                np.testing.assert_allclose(found.get(), expected, rtol=error, atol=error * np.abs(w).sum() * 4)
+
+
+def test_large_views_are_filtered_as_copies_and_nan_stays_in_its_windows(context):
+    x, w = numbers((180, 140)), numbers((5, 5), seed=1)
+    there, weights = xp.asarray(x), xp.asarray(numbers((5, 10), seed=2))
+    for view, copy in ((there[::2, 3:], x[::2, 3:]), (there.T, x.T), (there[::-1], x[::-1])):
+        np.testing.assert_array_equal(ndimage.correlate(view, w).get(), ndimage.correlate(copy.copy(), w).get())
+    by_view = ndimage.convolve(there, weights[:, ::2])
+    np.testing.assert_array_equal(by_view.get(), ndimage.convolve(there, weights.get()[:, ::2].copy()).get())
+    x[100, 70] = np.nan
+    found = np.isnan(ndimage.correlate(x, w).get())
+    assert found[98:103, 68:73].all() and found.sum() == 25
+
+
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64])
 def test_dtypes_are_those_of_scipy(dtype, context):
     scipy = pytest.importorskip("scipy.ndimage")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import rtcg.numpy as xp
 from rtcg.specialize import convolve
 from rtcg.specialize._convolve import separate
 
@@ -62,6 +63,26 @@ def test_separable_kernels_take_one_pass_for_each_axis(launches):
     assert launches(lambda: convolve(image, kernel))[1].count("ndimage_correlate") == 2
     kernel[3, 4] += 1e-3
     assert launches(lambda: convolve(image, kernel))[1].count("ndimage_correlate") == 1
+
+
+def test_weights_of_the_host_take_no_launches_of_their_own(launches):
+    image, kernel = np.ones((90, 70), np.float32), np.random.default_rng(3).random((5, 5))
+    there = xp.asarray(image)
+    for weights in (kernel, kernel.astype(np.float32)):
+        names = launches(lambda weights=weights: convolve(there, weights))[1]
+        assert len(names) == 1 and "ndimage_correlate" in names[0]
+
+
+@pytest.mark.parametrize("shape, taps", [((40, 120), (5, 5)), ((12, 24, 30), (7, 7, 7)), ((2, 3000), (5, 6))])
+def test_large_images_have_the_results_of_scipy(shape, taps):
+    rng = np.random.default_rng(4)
+    image, kernel = rng.normal(size=shape), rng.normal(size=taps)
+    for mode in ("reflect", "constant", "nearest", "mirror", "wrap", "grid-mirror", "grid-constant", "grid-wrap"):
+        expected = scipy_ndimage.convolve(image, kernel, mode=mode, cval=0.5)
+        np.testing.assert_allclose(convolve(image, kernel, mode, 0.5).get(), expected, atol=1e-12 * kernel.size)
+    for mode in ("full", "same"):
+        expected = scipy_signal.convolve(image, kernel, mode, method="direct")
+        np.testing.assert_allclose(convolve(image, kernel, mode).get(), expected, atol=1e-12 * kernel.size)
 
 
 def test_factors_are_found_up_to_rounding():

@@ -152,6 +152,55 @@ def test_all_kernels_give_equal_bits(boundary):
             np.testing.assert_array_equal(u.get(), expected[0])
 
 
+def window(*radius):
+    return tuple(itertools.product(*[range(-r, r + 1) for r in radius]))
+
+
+def rolled_cases():
+    """Stencils with many taps that are alike, and whether they become loops: name, axes, stencil of fields, fields."""
+    square, cube, wide = window(4, 4), window(2, 2, 2), window(1, 2, 4)
+    of_cube, of_wide = (tuple((at, 0.25 + k * k / 7) for k, at in enumerate(taps)) for taps in (cube, wide))
+    disc = tuple(at for at in window(5, 5) if at[0] ** 2 + at[1] ** 2 <= 25)
+
+    def bilateral(u):
+        weights = [np.exp(-np.float32((i * i + j * j) / 9) - (u[i, j] - u[0, 0]) ** 2) for i, j in square]
+        return sum([weight * u[k] for weight, k in zip(weights, square)]) / sum(weights)  # noqa: B905
+
+    def two(u, v):
+        total = sum([u[i, j] * v[j, i] for i, j in square])
+        return total, u[0, 1] - total
+
+    def of_reads(u):
+        return sum([u[i, j] for i, j in square])
+
+    return [
+        ("bilateral", 2, bilateral, 1, True),
+        ("numbers", 3, lambda u: sum([u[k] * weight for k, weight in of_cube]), 1, True),
+        ("wide", 3, lambda u: sum([(u[k] - u[0, 0, 0]) * weight for k, weight in of_wide]), 1, True),
+        ("two", 2, two, 2, True),
+        ("reads", 2, of_reads, 1, True),
+        ("disc", 2, lambda u: sum([u[k] * 0.5 for k in disc]), 1, False),
+        ("shared", 2, lambda u: sum([abs(u[i, j] - u[-4, -4]) * (u[0, 0] + u[1, 1]) for i, j in square]), 1, True),
+    ]
+
+
+@pytest.mark.parametrize("name", [case[0] for case in rolled_cases()])
+def test_loops_over_taps_give_equal_bits(name):
+    [(_, ndim, body, n_fields, is_rolled)] = [case for case in rolled_cases() if case[0] == name]
+    for boundary, dtype in itertools.product(BOUNDARIES if ALL else ("clamp", "interior", "constant"), ("f4", "f8")):
+        f = stencil(**options(boundary, 1.5))(body)
+        for shape in [(5, 9, 40), (1, 3, 7)] if ndim == 3 else [(37, 53), (3, 5), (1, 70)]:
+            fields = [numbers(shape, dtype, seed) for seed in range(n_fields)]
+            u = [rnp.to_gpu(field) for field in fields]
+            expected = forced(lambda f=f, u=u: f(*u), kernel="direct", columns=32, rows=4, items=1)
+            for config in ({"rows": 8, "adjacent": 2}, {"rows": 2, "adjacent": 4}):
+                config = {"kernel": "tile", "columns": 32, "items": 2, **config}
+                found, text = forced(lambda f=f, u=u: (f(*u), f.source(*u)), **config)
+                assert ("rtcg_points" in text) == is_rolled
+                for each, one in zip(*([x] if not isinstance(x, tuple) else x for x in (found, expected)), strict=True):
+                    same(each, one.get())
+
+
 def test_fused_steps_of_several_fields():
     @stencil(boundary="reflect")
     def wave(now, before, speed, dt):
@@ -466,7 +515,7 @@ def test_explanations_and_sources():
 def test_kernels_are_tuned(tmp_path):
     f = stencil(BODIES[2])
     report = f.tune(numbers((20, 30)), steps=3, budget="3 evaluations", store=tune.Store(tmp_path))
-    assert set(report.best) == {"kernel", "columns", "rows", "items", "steps"}
+    assert set(report.best) == {"kernel", "columns", "rows", "items", "adjacent", "steps"}
 
 
 def test_maps_over_indices_are_recognised():

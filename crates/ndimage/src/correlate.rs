@@ -1,7 +1,7 @@
 //! Correlation and convolution with given weights, and filters built from them.
 
 use crate::Mode;
-use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
+use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, TiledCorrelation, arithmetic};
 use rtcg_array::{
     CallKey, GpuArray, Order, PythonTuple, array_args, cached_call, call_hash, is_real, normalize_axes, push_optional,
 };
@@ -88,14 +88,17 @@ fn filter_axes(
     Ok(all)
 }
 
-/// The sum of weighted neighbours of each pixel; weights of 1 where there are none.
-fn launch(
-    input: &GpuArray,
-    weights: Option<&GpuArray>,
-    axes: Vec<FilterAxis>,
-    options: &FilterOptions<'_>,
-    divisor: f64,
-) -> Result<GpuArray> {
+/// What the sum of neighbours of a pixel is made of.
+#[derive(Clone, Copy)]
+enum Taps<'a> {
+    /// Products with weights, which may be in reverse order.
+    Weights { weights: &'a GpuArray, is_reversed: bool },
+    /// Neighbours; the sum is divided by their number.
+    Mean { divisor: f64 },
+}
+
+/// The sum of weighted neighbours of each pixel.
+fn launch(input: &GpuArray, taps: Taps<'_>, axes: Vec<FilterAxis>, options: &FilterOptions<'_>) -> Result<GpuArray> {
     let (ctx, dtype) = (input.context(), require_dtype(options.dtype.unwrap_or(input.dtype()))?);
     let out = GpuArray::empty(ctx, input.shape(), dtype, Order::C)?;
     if out.size() == 0 {
@@ -103,17 +106,27 @@ fn launch(
     }
     let source = input.to_contiguous()?;
     let sums = arithmetic(input.dtype(), dtype);
-    let weights = weights.map(|weights| weights.to_dtype(sums)?.to_contiguous()).transpose()?;
-    let spec = CorrelateSpec {
-        input: input.dtype(),
-        output: dtype,
-        is_weighted: weights.is_some(),
-        is_small: input.size() < 1 << 31,
-        axes: if axes.is_empty() { vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }] } else { axes },
+    let (weights, is_reversed, divisor) = match taps {
+        Taps::Weights { weights, is_reversed } => (Some(weights.to_dtype(sums)?.to_contiguous()?), is_reversed, 1.0),
+        Taps::Mean { divisor } => (None, false, divisor),
     };
     let mut args = array_args(&[&out, &source])?;
     push_optional(&mut args, weights.as_ref())?;
     [options.cval, divisor].iter().for_each(|value| args.push_u64(value.to_bits()));
+    let types = [input.dtype(), dtype];
+    if let Some(tiled) = TiledCorrelation::of(types, &axes, input.shape(), ctx.device_info()) {
+        tiled.lengths().iter().for_each(|&n| args.push_u32(n));
+        let spec = tiled.spec(weights.is_some(), is_reversed);
+        return ctx.launch_grid(&spec, [tiled.blocks(), 1, 1], spec.block(), 0, &args).map(|()| out);
+    }
+    let spec = CorrelateSpec {
+        input: input.dtype(),
+        output: dtype,
+        is_weighted: weights.is_some(),
+        is_reversed,
+        is_small: input.size() < 1 << 31,
+        axes: if axes.is_empty() { vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }] } else { axes },
+    };
     let shape = if input.ndim() == 0 { &[1][..] } else { input.shape() };
     shape.iter().for_each(|&n| args.push_i64(n as i64));
     let blocks = out.size().div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
@@ -166,10 +179,9 @@ fn plan_filter(
     // As C-ordered taps of the image's axes in order, whatever the order of `axes`.
     let mut order: Vec<isize> = (0..axes.len() as isize).collect();
     order.sort_by_key(|&i| axes[i as usize]);
-    let taps = if is_convolution { weights.flip(None)? } else { weights.clone() };
-    let taps = taps.transpose(Some(&order))?;
+    let taps = weights.transpose(Some(&order))?;
     let on_axes = filter_axes(input.ndim(), weights.shape(), &axes, options, is_convolution)?;
-    launch(input, Some(&taps), on_axes, options, 1.0)
+    launch(input, Taps::Weights { weights: &taps, is_reversed: is_convolution }, on_axes, options)
 }
 
 /// Computes the weighted sum of each pixel's neighbours: `sum(input[p - n // 2 - origin + i] * weights[i])`. Does not
@@ -245,7 +257,7 @@ pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions
             return Ok(None);
         }
         let on_axes = filter_axes(image.ndim(), &[size], &[axis as usize], options, false)?;
-        launch(image, None, on_axes, options, size as f64).map(Some)
+        launch(image, Taps::Mean { divisor: size as f64 }, on_axes, options).map(Some)
     })
 }
 

@@ -11,6 +11,7 @@
 //! | `correlate.rs` | correlation with SciPy's borders |
 //! | `layers.rs` | filter banks, pools, normalisation |
 //! | `kernels/` | kernels, generated for the filter sizes |
+//! | `kernels/tiled_correlation.rs` | correlation of large images from tiles in shared memory |
 //! | `kernels/large_bank.rs` | a cycle model that chooses the tile for large filter banks |
 #![forbid(unsafe_code)]
 

@@ -3,9 +3,13 @@
 //! | file | contents |
 //! |---|---|
 //! | `stencil.rs` | what a stencil is, and how one is found in a program |
+//! | `roll_taps.rs` | many taps of an element as loops |
 //! | `stencil_source.rs` | its kernels |
+//! | `rolled_source.rs` | their text where taps are loops |
 //! | `stencil_choice.rs` | the choice between them |
 
+mod roll_taps;
+mod rolled_source;
 mod stencil;
 mod stencil_choice;
 mod stencil_source;

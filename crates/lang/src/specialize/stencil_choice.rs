@@ -32,6 +32,9 @@ tunable! {
         rows: i64 = [1, 2, 4, 8, 16],
         /// Elements that a thread computes, one below the other.
         items: i64 = [1, 2, 4, 8],
+        /// Elements beside each other that a thread computes together, with loops over taps that are alike; 1 leaves taps
+        /// without loops.
+        adjacent: i64 = [1, 2, 4],
         /// Steps that a launch does, if results become fields again; more than one needs tiles.
         steps: i64 = [1, 2, 3, 4, 6, 8],
     }
@@ -40,6 +43,7 @@ tunable! {
         columns * rows <= 1024;
         // What is unrolled takes long to compile.
         kernel == "tile" || items == 1 || items * taps <= 256;
+        adjacent == 1 || kernel == "tile" && steps == 1 && taps >= 64;
         steps == 1 || iterated && kernel == "tile";
     }
     rule stencil_rule;
@@ -47,6 +51,9 @@ tunable! {
 
 /// The least elements that are read for each result for which shared memory pays.
 const TILE_TAPS: i64 = 25;
+
+/// The least for which loops pay, whose code stays in caches.
+const ROLLED_TAPS: i64 = 64;
 
 /// Steps are fused where a field is larger than caches or where launches take longer than the work, and where the halo
 /// stays small. On processors a step from memory costs less than a barrier, but the tests of borders do not.
@@ -56,8 +63,8 @@ fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice 
     let is_large = axes > 1 && taps >= TILE_TAPS;
     if device.is_simd_cpu() {
         return match is_large {
-            true => StencilChoice { kernel: "tile", columns: fits(64), rows: 4, items: 4, steps: 1 },
-            false => StencilChoice { kernel: "direct", columns: fits(256), rows: 1, items: 1, steps: 1 },
+            true => StencilChoice { kernel: "tile", columns: fits(64), rows: 4, items: 4, adjacent: 1, steps: 1 },
+            false => StencilChoice { kernel: "direct", columns: fits(256), rows: 1, items: 1, adjacent: 1, steps: 1 },
         };
     }
     let steps = match (iterated, axes, radius) {
@@ -67,8 +74,17 @@ fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice 
         _ => 1,
     };
     let kernel = if steps > 1 || is_large { "tile" } else { "direct" };
-    let (columns, rows) = if axes == 1 { (256, 1) } else { (32, 8) };
-    StencilChoice { kernel, columns, rows, items: if kernel == "tile" { 4 } else { 2 }, steps }
+    let is_rolled = kernel == "tile" && steps == 1 && taps >= ROLLED_TAPS;
+    let (columns, rows) = match axes {
+        1 => (256, 1),
+        _ if is_rolled => (fits(64), 256 / fits(64)),
+        _ => (32, 8),
+    };
+    let (items, adjacent) = match kernel {
+        "direct" => (2, 1),
+        _ => (4, if is_rolled { 4 } else { 1 }),
+    };
+    StencilChoice { kernel, columns, rows, items, adjacent, steps }
 }
 
 /// The decisions that specialised kernels leave open.

@@ -7,6 +7,7 @@
 //!
 //! Parameters of a kernel: the outputs, the fields, the lengths of the axes (int64), the scalars.
 
+use super::roll_taps::{RolledTaps, roll_taps};
 use super::stencil::{Boundary, Halo, StencilModel};
 use super::stencil_choice::{StencilChoice, StencilProblem};
 use crate::emit::kernels::{VALUE, fields_of, value_of, value_struct};
@@ -161,9 +162,13 @@ impl StencilModel {
     /// # Errors
     /// When the body has something that kernels cannot compute.
     pub fn kernel(&self, launch: &StencilLaunch) -> Result<StencilKernel, Box<Problem>> {
-        let mut writer = Writer::new(&self.program, &AllOnHost);
         let choice = self.possible(launch.choice, launch.boundary);
-        let mut text = Text { model: self, launch, choice, out: String::new(), uses_indices: Vec::new() };
+        let is_rolled = choice.kernel == "tile" && choice.steps == 1 && choice.adjacent > 1;
+        let rolled = if is_rolled { roll_taps(self) } else { None };
+        let program = rolled.as_ref().map_or(&self.program, |rolled| &rolled.program);
+        let mut writer = Writer::new(program, &AllOnHost);
+        let rolled = rolled.as_ref();
+        let mut text = Text { model: self, launch, choice, rolled, out: String::new(), uses_indices: Vec::new() };
         match choice.kernel {
             "tile" => text.tile(&mut writer)?,
             _ => text.direct(&mut writer)?,
@@ -219,26 +224,28 @@ pub fn number_of(number: Number, dtype: DType) -> Option<Number> {
 }
 
 /// The source that is written.
-struct Text<'a> {
-    model: &'a StencilModel,
-    launch: &'a StencilLaunch,
-    choice: StencilChoice,
-    out: String,
+pub(super) struct Text<'a> {
+    pub(super) model: &'a StencilModel,
+    pub(super) launch: &'a StencilLaunch,
+    pub(super) choice: StencilChoice,
+    /// The body as loops over taps, where they are written as such.
+    pub(super) rolled: Option<&'a RolledTaps>,
+    pub(super) out: String,
     /// For each axis, whether the body uses the element's index.
     uses_indices: Vec<bool>,
 }
 
 impl<'a> Text<'a> {
-    fn each(&self, item: impl Fn(usize) -> String, between: &str) -> String {
+    pub(super) fn each(&self, item: impl Fn(usize) -> String, between: &str) -> String {
         (0..self.model.n_axes).map(item).collect::<Vec<_>>().join(between)
     }
 
-    fn put(&mut self, text: &str) {
+    pub(super) fn put(&mut self, text: &str) {
         self.out.push_str(text);
         self.out.push('\n');
     }
 
-    fn field_type(&self, at: usize) -> String {
+    pub(super) fn field_type(&self, at: usize) -> String {
         c_name(self.model.fields[at].dtype)
     }
 
@@ -329,13 +336,13 @@ impl<'a> Text<'a> {
     }
 
     /// The flat index of the element `g0, g1..`.
-    fn flat(&self) -> String {
+    pub(super) fn flat(&self) -> String {
         let last = self.model.n_axes - 1;
         self.each(|axis| if axis == last { format!("g{axis}") } else { format!("g{axis} * s{axis}_") }, " + ")
     }
 
     /// Whether all that the element `g0, g1..` needs is inside; `more` further rows are looked at too.
-    fn is_inner(&self, more: usize) -> String {
+    pub(super) fn is_inner(&self, more: usize) -> String {
         let row = self.model.n_axes.wrapping_sub(2);
         self.each(
             |axis| {
@@ -348,7 +355,7 @@ impl<'a> Text<'a> {
     }
 
     /// What an element near a border becomes that is not computed, from elements named by `element`.
-    fn halo_value(&self, output: usize, element: impl Fn(usize) -> String) -> String {
+    pub(super) fn halo_value(&self, output: usize, element: impl Fn(usize) -> String) -> String {
         let to = self.model.outputs[output];
         let at = if output < self.model.fields.len() { output } else { 0 };
         let from = self.model.fields[at].dtype;
@@ -500,10 +507,14 @@ impl<'a> Text<'a> {
         let model = self.model;
         let (tile, extent) = (model.tile(&self.choice), model.extent(&self.choice));
         let pitches: Vec<usize> = (0..model.n_axes).map(|axis| extent[axis + 1..].iter().product()).collect();
-        let inner = self.function(writer, "rtcg_point", "", &|field, offsets| {
+        let point = |field: usize, offsets: &[i64]| {
             let place: i64 = offsets.iter().zip(&pitches).map(|(offset, pitch)| offset * *pitch as i64).sum();
             format!("f{field}[{place}]")
-        })?;
+        };
+        let inner = match self.rolled {
+            Some(rolled) => self.rolled_points(writer, rolled, &pitches)?,
+            None => self.function(writer, "rtcg_point", "", &point)?,
+        };
         self.head(writer, &tile);
         let bytes = model.tile_bytes(&self.choice);
         let total: usize = bytes.iter().map(|(_, bytes)| bytes).sum();
@@ -518,15 +529,16 @@ impl<'a> Text<'a> {
         }
         self.load(&extent);
         let steps = self.choice.steps as usize;
-        for step in 1..=steps {
-            self.step(step, &extent, &pitches, &inner);
+        match self.rolled {
+            Some(_) => self.rolled_step(&tile, &pitches, &inner),
+            None => (1..=steps).for_each(|step| self.step(step, &extent, &pitches, &inner)),
         }
         self.put("    __syncthreads();\n  }\n}");
         Ok(())
     }
 
     /// The head of a loop over a box of these sizes.
-    fn box_loop(&mut self, sizes: &[usize]) {
+    pub(super) fn box_loop(&mut self, sizes: &[usize]) {
         let threads = self.choice.columns * self.choice.rows;
         let volume: usize = sizes.iter().product();
         self.put(&format!("    for (int e = threadIdx.x; e < {volume}; e += {threads}) {{"));

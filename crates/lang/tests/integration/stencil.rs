@@ -168,14 +168,14 @@ fn source(model: &StencilModel, boundary: Boundary, choice: StencilChoice) -> St
 fn each_step_of_a_tile_ends_with_a_barrier() {
     let model = laplacian();
     for (steps, barriers) in [(1, 2), (2, 3), (4, 5)] {
-        let choice = StencilChoice { kernel: "tile", columns: 32, rows: 8, items: 2, steps };
+        let choice = StencilChoice { kernel: "tile", columns: 32, rows: 8, items: 2, adjacent: 1, steps };
         let text = source(&model, Boundary::Wrap, choice);
         assert_eq!(text.matches("__syncthreads();").count(), barriers, "{steps} steps");
         // The body is there once, however many steps call it.
         assert_eq!(text.matches(" = rtcg_point(").count(), steps as usize);
         assert_eq!(text.matches("rtcg_parts rtcg_point(").count(), 1);
     }
-    let choice = StencilChoice { kernel: "direct", columns: 32, rows: 8, items: 2, steps: 1 };
+    let choice = StencilChoice { kernel: "direct", columns: 32, rows: 8, items: 2, adjacent: 1, steps: 1 };
     let text = source(&model, Boundary::Constant, choice);
     assert!(!text.contains("__shared__") && text.contains("return 1.5e0f;"), "{text}");
 }
@@ -183,7 +183,7 @@ fn each_step_of_a_tile_ends_with_a_barrier() {
 #[test]
 fn choices_are_made_to_fit() {
     let model = laplacian();
-    let wish = |steps, items| StencilChoice { kernel: "tile", columns: 256, rows: 4, items, steps };
+    let wish = |steps, items| StencilChoice { kernel: "tile", columns: 256, rows: 4, items, adjacent: 1, steps };
     // Two copies of two fields of (32 + 16) x (256 + 16) float32 are more than 48 KiB.
     let found = model.possible(wish(8, 8), Boundary::Clamp);
     assert_eq!(found.kernel, "tile");

@@ -2,6 +2,7 @@
 //! layers on small images they are arguments instead.
 
 mod large_bank;
+mod tiled_correlation;
 
 use crate::Mode;
 pub(crate) use large_bank::{BankShape, LargeBankSpec, LargeTile};
@@ -9,6 +10,7 @@ use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
+pub(crate) use tiled_correlation::TiledCorrelation;
 
 /// Threads of a block of kernels without another number.
 pub(crate) const THREADS: u32 = 256;
@@ -56,6 +58,8 @@ pub(crate) struct CorrelateSpec {
     pub(crate) output: DType,
     pub(crate) axes: Vec<FilterAxis>,
     pub(crate) is_weighted: bool,
+    /// Weights are in reverse order.
+    pub(crate) is_reversed: bool,
     /// Flat indices fit in 32 bits.
     pub(crate) is_small: bool,
 }
@@ -120,7 +124,12 @@ impl CorrelateSpec {
             true => load,
             false => format!("{} ? (A)beyond : {load}", outside.join(" || ")),
         };
-        let weighted = if self.is_weighted { "weights[tap++] * value" } else { "value" };
+        let taps: usize = self.axes.iter().map(|axis| axis.taps).product();
+        let weighted = match (self.is_weighted, self.is_reversed) {
+            (true, true) => format!("weights[{} - tap++] * value", taps - 1),
+            (true, false) => "weights[tap++] * value".to_owned(),
+            (false, _) => "value".to_owned(),
+        };
         let _ = writeln!(
             text,
             "        const A value = {value};\n        sum += {weighted};\n      {}",

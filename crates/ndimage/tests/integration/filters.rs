@@ -8,7 +8,7 @@ use rtcg_ndimage::{
     FilterOptions, Mode, convolve, convolve1d, correlate, correlate1d, gaussian_filter, uniform_filter,
 };
 
-const MODES: [Mode; 5] = [Mode::Reflect, Mode::Nearest, Mode::Mirror, Mode::Constant, Mode::Wrap];
+pub(crate) const MODES: [Mode; 5] = [Mode::Reflect, Mode::Nearest, Mode::Mirror, Mode::Constant, Mode::Wrap];
 
 /// The place in a line of `n` pixels that a mode gives one beyond its borders, found by walking; none for a constant.
 fn place(mode: Mode, mut p: isize, n: isize) -> Option<isize> {
@@ -27,15 +27,15 @@ fn place(mode: Mode, mut p: isize, n: isize) -> Option<isize> {
 }
 
 /// A filter on some axes of an image: shapes, elements, and where it is.
-struct Host<'a> {
-    shape: &'a [usize],
-    image: &'a [f64],
-    weights_shape: &'a [usize],
-    weights: &'a [f64],
-    axes: &'a [usize],
-    modes: &'a [Mode],
-    origins: &'a [isize],
-    cval: f64,
+pub(crate) struct Host<'a> {
+    pub(crate) shape: &'a [usize],
+    pub(crate) image: &'a [f64],
+    pub(crate) weights_shape: &'a [usize],
+    pub(crate) weights: &'a [f64],
+    pub(crate) axes: &'a [usize],
+    pub(crate) modes: &'a [Mode],
+    pub(crate) origins: &'a [isize],
+    pub(crate) cval: f64,
 }
 
 impl Host<'_> {
@@ -48,7 +48,7 @@ impl Host<'_> {
         at
     }
 
-    fn correlate(&self) -> Vec<f64> {
+    pub(crate) fn correlate(&self) -> Vec<f64> {
         let one = |list: usize| if list == 1 { |_| 0 } else { |k: usize| k };
         let (mode_of, origin_of) = (one(self.modes.len()), one(self.origins.len()));
         let pixel = |flat: usize| {

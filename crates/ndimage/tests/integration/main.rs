@@ -9,4 +9,5 @@ mod host_arrays;
 
 mod filters;
 mod layers;
+mod tiles;
 mod windows;
