@@ -246,6 +246,10 @@ pub trait Facts {
     fn is_narrow(&self, _var: Var) -> bool {
         false
     }
+    /// The length of a space inside of elements, where the kernel is for that one only.
+    fn exact_length(&self, _length: Atom) -> Option<usize> {
+        None
+    }
 }
 
 /// Scalars are on the host, and nothing is known of arrays.

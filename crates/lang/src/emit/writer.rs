@@ -575,7 +575,13 @@ impl<'a> Writer<'a> {
             .enumerate()
             .map(|(at, var)| self.declare_mutable(out, *var, starts.get(at).map(String::as_str)))
             .collect();
-        let length = if self.is_narrow(axis.index.into()) && self.is_narrow(axis.length) {
+        let exact = self.facts.exact_length(axis.length).filter(|_| self.lanes == 0);
+        if exact.is_some() {
+            self.line(out, "#pragma unroll");
+        }
+        let length = if let Some(exact) = exact {
+            exact.to_string()
+        } else if self.is_narrow(axis.index.into()) && self.is_narrow(axis.length) {
             format!("(int)({})", self.length_text(axis.length))
         } else {
             self.length_text(axis.length)

@@ -122,6 +122,8 @@ impl KernelSpec for WrittenKernel {
 pub(super) enum Form {
     /// As the emitter has it.
     Plain,
+    /// Reductions have so many elements.
+    Unrolled(u8),
     /// As many lanes share reductions.
     Shared(u8),
     /// As many share short ones.
@@ -141,6 +143,8 @@ pub(super) struct RunFacts {
     pub(super) on_device: HashSet<Var>,
     pub(super) is_small: bool,
     pub(super) narrow: Arc<BTreeSet<Var>>,
+    /// The exact value of a length.
+    pub(super) exact: Option<(Atom, usize)>,
 }
 
 impl Facts for RunFacts {
@@ -155,6 +159,9 @@ impl Facts for RunFacts {
     }
     fn is_narrow(&self, var: Var) -> bool {
         self.narrow.contains(&var)
+    }
+    fn exact_length(&self, length: Atom) -> Option<usize> {
+        self.exact.filter(|(of, _)| *of == length).map(|(_, exact)| exact)
     }
 }
 

@@ -31,11 +31,12 @@ tunable! {
 fn nest_rule(problem: &NestProblem, device: &DeviceInfo) -> NestForm {
     let form = match *problem {
         _ if device.is_simd_cpu() => "thread",
-        NestProblem { m, .. } if m < 6 => "thread",
+        NestProblem { m, .. } if m < 8 => "thread",
         // Lengths of rows may differ by orders of magnitude; then two more launches are little.
         NestProblem { n, m, ragged: true } if n.saturating_mul(m) >= 1 << 20 => "split",
-        NestProblem { m, .. } if m <= 10 => "lanes8",
-        NestProblem { m, .. } if m <= 24 => "lanes16",
+        NestProblem { n, m, .. } if m <= 16 && n >= 1 << 16 => "thread",
+        NestProblem { m, ragged: true, .. } if m <= 10 => "lanes8",
+        NestProblem { m, ragged: true, .. } if m <= 24 => "lanes16",
         NestProblem { ragged: true, .. } => "warp",
         _ => "rows",
     };

@@ -370,10 +370,14 @@ impl<'a> Run<'a> {
             on_device: scalars.iter().copied().filter(is_on_device).collect(),
             is_small,
             narrow: narrow.variables,
+            exact: match (form, &stmt.exp) {
+                (Form::Unrolled(n), Exp::Gen { body, .. }) => inner_reduction(body).map(|axis| (axis.length, n.into())),
+                _ => None,
+            },
         };
         let program = &self.compiled.program;
         let emitted = match form {
-            Form::Plain => emit(program, stmt, &facts).map(Some),
+            Form::Plain | Form::Unrolled(_) => emit(program, stmt, &facts).map(Some),
             Form::Shared(lanes) => emit_shared(program, stmt, &facts, (lanes.into(), None)),
             Form::SharedShort(lanes) => {
                 emit_shared(program, stmt, &facts, (lanes.into(), Some(LONGEST_OF_LANE * usize::from(lanes))))
@@ -480,7 +484,9 @@ impl<'a> Run<'a> {
                 Some((ready, lanes)) => self.launch(&ready, &outs, &[], n * lanes)?,
                 None if form == Form::Plain && self.generate_rows(stmt, &outs, n)? => {}
                 None => {
-                    let ready = self.ready(stmt, &shape)?;
+                    let form = if matches!(form, Form::Unrolled(_)) { form } else { Form::Plain };
+                    let missing = || ArrayError::value_error("a statement is no kernel");
+                    let ready = self.ready_as(stmt, &shape, form)?.ok_or_else(missing)?;
                     self.launch(&ready, &outs, &[], n)?;
                 }
             }
@@ -554,6 +560,7 @@ impl<'a> Run<'a> {
             "lanes16" => Form::Shared(16),
             "lanes8" => Form::Shared(8),
             "split" => Form::SharedShort(16),
+            _ if has_length && (1..=MAX_UNROLLED).contains(&m) => Form::Unrolled(m as u8),
             _ => Form::Plain,
         })
     }
@@ -846,6 +853,9 @@ const INTERRUPT_CHECKS: Duration = Duration::from_millis(20);
 
 /// Threads of a warp.
 const WARP: usize = 32;
+
+/// The most elements of a reduction for which a kernel of its own is made.
+const MAX_UNROLLED: usize = 16;
 
 /// Values of a reduction for each lane that shares it, beyond which a block has it.
 const LONGEST_OF_LANE: usize = 32;
