@@ -2,7 +2,9 @@
 //!
 //! Which values are combined first depends on sizes, and on the kernel that is chosen, so the bits are the same in
 //! every run. Where results fit into shared memory several times, blocks combine rows in copies of them; integers are
-//! added atomically; else rows are sorted by label, and each label's rows are combined in order.
+//! added atomically; else rows are sorted by label, or by its high digits (`category/slots.rs`).
+
+mod slots;
 
 use crate::array::{GpuArray, array_args, push_arrays, push_optional};
 use crate::layout::{Order, PythonTuple};
@@ -10,7 +12,7 @@ use crate::scan::widened_dtype;
 use crate::segments::Segments;
 use crate::{Index, Scalar};
 use rtcg_codegen::array::{
-    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, ScanOp,
+    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, RadixSpec, ScanOp,
 };
 use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, WeakScalar, tunable};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ const BLOCK_SHARED_BYTES: usize = 40 << 10;
 /// Rows of a chunk, at least, and the most chunks of one label.
 const MIN_CHUNK_ROWS: usize = 256;
 const MAX_LABEL_CHUNKS: usize = 4096;
+/// Rows from which on they are sorted for slots.
+const MIN_SLOTS_ROWS: i64 = 1 << 17;
 
 /// What [`category_reduce`] computes of the values of each label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,14 +82,16 @@ tunable! {
     }
     parameters {
         /// `threads` combines in copies of the results in shared memory, one for each thread (or for the threads of a
-        /// row), `warps` in one for each warp, `atomic` adds integers in global memory, `sort` sorts rows by label.
-        kernel: &'static str = ["threads", "warps", "atomic", "sort"],
+        /// row), `warps` in one for each warp, `atomic` adds integers in global memory, `sort` sorts rows by label and
+        /// combines them in order, `slots` sorts them by label, or numbers by high digits of it, and combines them in slots.
+        kernel: &'static str = ["threads", "warps", "atomic", "sort", "slots"],
     }
     device { shared_bytes }
     require {
         kernel != "threads" || labels * item_bytes <= shared_bytes;
         kernel != "warps" || columns == 1 && labels * item_bytes <= shared_bytes;
         kernel != "atomic" || is_exact;
+        kernel != "slots" || n > 0 && n <= 1073741824;
     }
     rule category_rule;
 }
@@ -104,6 +110,8 @@ fn category_rule(problem: &CategoryProblem, device_info: &DeviceInfo) -> Categor
         "warps"
     } else if is_exact {
         "atomic"
+    } else if (MIN_SLOTS_ROWS..=RadixSpec::MAX_KEYS as i64).contains(&n) {
+        "slots"
     } else {
         "sort"
     };
@@ -319,6 +327,7 @@ impl Category<'_> {
             "threads" if fits => self.combine_in_copies(false),
             "warps" if fits && self.columns == 1 => self.combine_in_copies(true),
             "atomic" if is_exact => self.add_atomically(),
+            "slots" if (1..=RadixSpec::MAX_KEYS).contains(&self.n) => self.combine_in_slots(),
             _ => self.combine_sorted(),
         }
     }

@@ -1,16 +1,18 @@
 //! k-means by Lloyd's algorithm.
 //!
-//! Rows are assigned by products with centres, whose epilogue keeps the nearest centre, so distances are never stored; means
-//! are reductions by label. Steps, stopping and clusters that become empty are those of scikit-learn, so that a start leads
+//! Rows are assigned by products with centres, of which only the nearest centre is kept (`kmeans/assign.rs`); means are
+//! reductions by label. Steps, stopping and clusters that become empty are those of scikit-learn, so that a start leads
 //! to the same result, up to rounding. All sums have an order that depends on sizes alone.
 
+mod assign;
 mod seeding;
 
-use crate::kernels::{KMeansSpec, KMeansStep, THREADS};
+pub(crate) use assign::AssignChoice;
+use crate::kernels::{KMeansSpec, KMeansStep, NEAREST_TILE, THREADS};
 use crate::topk::topk;
 use rtcg_array::{
     CategoryOp, CategoryOptions, GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, ScanOp,
-    Statistic, array_args, category_reduce, nearest_columns, push_arrays, push_optional,
+    Statistic, array_args, category_reduce, push_arrays, push_optional,
 };
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
@@ -77,6 +79,8 @@ struct Problem {
     d: usize,
     /// Shifts at which a start ends.
     min_shift: f64,
+    /// How rows are assigned.
+    kernel: &'static str,
 }
 
 /// Centres, and what is made of them for products.
@@ -184,7 +188,8 @@ impl Problem {
             None => rows,
         };
         let rows = if dtype == DType::F16 { padded(&rows, d.next_multiple_of(8))? } else { rows };
-        Ok(Self { rows, origin, weights, k, d, min_shift: options.tol * spread / d as f64 })
+        let kernel = assign::choose_kernel(&rows, k);
+        Ok(Self { rows, origin, weights, k, d, min_shift: options.tol * spread / d as f64, kernel })
     }
 
     fn ctx(&self) -> &Arc<ArrayContext> {
@@ -269,28 +274,6 @@ impl Problem {
         Ok(KMeans { centers: now.centers, labels, inertia, n_iter })
     }
 
-    /// Writes the nearest centre of each row, and how many have another one than before.
-    fn assign(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
-        changed.memset_zero()?;
-        let mut args = array_args(&[labels, changed])?;
-        let is_half = self.rows.dtype() == DType::F16;
-        let operand = if is_half { centers.operand.swapaxes(0, 1)? } else { centers.operand.clone() };
-        let keys = match self.computed() {
-            DType::F32 => nearest_columns(&self.rows, &operand, &centers.bias)?,
-            _ => None,
-        };
-        if let Some(keys) = keys {
-            push_arrays(&mut args, &[&keys])?;
-            args.push_u64(self.n() as u64);
-            args.push_u32(self.k as u32);
-            return self.launch(KMeansStep::Labels, self.n(), &args);
-        }
-        push_arrays(&mut args, &[&self.rows, &centers.centers, &centers.bias])?;
-        args.push_u64(self.n() as u64);
-        args.push_u32(self.k as u32);
-        self.launch(KMeansStep::Assign, 4 * self.n(), &args)
-    }
-
     /// The means of clusters, and the state of the iteration. Waits.
     fn update(&self, now: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<(Centers, Vec<f64>)> {
         let computed = self.computed();
@@ -316,14 +299,17 @@ impl Problem {
     /// Centres from sums and weights, or the given ones, in the forms that products take, with their state.
     fn centers(&self, old: &GpuArray, sums: Option<[&GpuArray; 2]>, changed: &GpuArray) -> Result<(Centers, GpuArray)> {
         let shape = [self.k, self.width()];
-        let is_half = self.rows.dtype() == DType::F16;
-        let operand = match is_half {
-            true => self.empty(&shape, DType::F16)?,
-            false => self.empty(&[shape[1], shape[0]], self.computed())?,
+        let is_tensor = self.kernel == "tensor";
+        let spec = self.spec(KMeansStep::Centers { has_sums: sums.is_some(), is_tensor });
+        let padded = if is_tensor { self.k.next_multiple_of(NEAREST_TILE) } else { self.k };
+        let operand = match self.rows.dtype() {
+            DType::F16 if !is_tensor => self.empty(&shape, DType::F16)?,
+            _ if is_tensor => self.empty(&[padded, spec.nearest_columns()[1]], DType::U16)?,
+            _ => self.empty(&[shape[1], shape[0]], self.computed())?,
         };
         let found = Centers {
             centers: self.empty(&shape, self.computed())?,
-            bias: self.empty(&[self.k], self.computed())?,
+            bias: self.empty(&[padded], self.computed())?,
             operand,
         };
         let state = self.empty(&[2 * self.k + 1], DType::F64)?;
@@ -333,8 +319,7 @@ impl Problem {
         }
         push_arrays(&mut args, &[old, changed])?;
         args.push_u32(self.k as u32);
-        let spec = self.spec(KMeansStep::Centers { has_sums: sums.is_some() });
-        self.ctx().launch(&spec, self.k as u32, THREADS, &args)?;
+        self.ctx().launch(&spec, padded as u32, THREADS, &args)?;
         Ok((found, state))
     }
 

@@ -225,3 +225,225 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_join(O *out, cons
   }
 }
 #endif
+
+#if STAGE_DIGITS
+extern "C" __global__ __launch_bounds__(THREADS) void category_digits(unsigned *counts, unsigned *ticket, unsigned *keys, LABEL_PARAMETERS, unsigned shift)
+{
+  __shared__ unsigned own[PASSES * 256];
+  LABELS;
+  for (int i = threadIdx.x; i < PASSES * 256; i += THREADS) own[i] = 0;
+  __syncthreads();
+  const u64 step = gridDim.x * (u64)THREADS;
+  for (u64 first = blockIdx.x * (u64)THREADS + threadIdx.x; first < n; first += UNROLL * step) {
+    LABEL label[UNROLL];
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) if (first + u * step < n) label[u] = labels[first + u * step];
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) {
+      if (first + u * step >= n) break;
+      const unsigned key = label_of(label[u]);
+      if (keys) keys[first + u * step] = key;
+#pragma unroll
+      for (int pass = 0; pass < PASSES; ++pass) atomicAdd(own + pass * 256 + (key >> (shift + 8 * pass) & 255), 1u);
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < PASSES * 256; i += THREADS) if (own[i]) atomicAdd(counts + i, own[i]);
+  if (!rtcg::is_last_block(ticket, gridDim.x)) return;
+  for (int pass = 0; pass < PASSES; ++pass) {
+    volatile unsigned *const at = counts + pass * 256 + threadIdx.x;
+    *at = sum_before(*at);
+  }
+}
+#endif
+
+// Rows that are sorted by group have slots of `length` rows of one group each. Those of a group begin at the slot
+// offsets[group] / length + group, which leaves room for all before it; some slots are empty.
+#if STAGE_BOUNDS
+extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *offsets, unsigned *slots, const unsigned *keys, unsigned n, unsigned n_labels, unsigned groups, unsigned length)
+{
+  auto begin_of = [&](unsigned group) {
+    unsigned low = 0, high = n;
+    while (low < high) {
+      const unsigned middle = low + (high - low) / 2, key = keys[middle];
+      if ((key < n_labels ? key : n_labels) >> SHIFT < group) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  for (unsigned group = blockIdx.x * THREADS + threadIdx.x; group <= groups; group += gridDim.x * THREADS) {
+    const unsigned begin = begin_of(group);
+    offsets[group] = begin;
+    if (group == groups) continue;
+    const unsigned next = begin_of(group + 1) / length + group + 1;
+    for (unsigned slot = begin / length + group; slot < next; ++slot) slots[slot] = group;
+  }
+}
+#endif
+
+#if STAGE_SLOTS || STAGE_ROWS
+struct rt_slot { unsigned group, begin, end; };
+__device__ __forceinline__ rt_slot rt_slot_of(unsigned slot, const unsigned *offsets, const unsigned *slots, unsigned length)
+{
+  const unsigned group = slots[slot], first = offsets[group], after = offsets[group + 1];
+  const unsigned begin = first + (slot - (first / length + group)) * length;
+  return {group, begin, after > begin && after - begin > length ? begin + length : after};
+}
+template <typename V> __device__ __forceinline__ V rt_of_lane(const V &x, int lane)
+{
+  unsigned words[(sizeof(V) + 3) / 4] = {};
+  V found;
+  memcpy(words, &x, sizeof(V));
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(V) + 3) / 4); ++i) words[i] = __shfl_sync(~0u, words[i], lane);
+  memcpy(&found, words, sizeof(V));
+  return found;
+}
+#endif
+
+#if STAGE_SLOTS
+// Lanes that have the same label find each other by the bits that they set in a word, are combined pair by pair in their
+// order, and the first of them adds what they have to the result.
+extern "C" __global__ __launch_bounds__(THREADS) void category_slots(T *partials, const X *values, const unsigned *keys, const unsigned *offsets, const unsigned *slots, unsigned n_labels, unsigned groups, unsigned length)
+{
+  extern __shared__ __align__(16) unsigned char memory[];
+  enum { OWN = 1 << SHIFT };
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  T *const sums = (T *)memory + warp * OWN;
+  unsigned *const lanes = (unsigned *)((T *)memory + WARPS * OWN) + warp * OWN;
+  const unsigned count = offsets[groups] / length + groups;
+  for (unsigned i = lane; i < OWN; i += 32) lanes[i] = 0;
+  for (unsigned slot = blockIdx.x * WARPS + warp; slot < count; slot += gridDim.x * WARPS) {
+    const rt_slot own = rt_slot_of(slot, offsets, slots, length);
+    if (own.begin >= own.end) continue;
+    for (unsigned i = lane; i < OWN; i += 32) sums[i] = IDENTITY;
+    __syncwarp();
+    for (unsigned first = own.begin + lane; first - lane < own.end; first += 32 * UNROLL) {
+      unsigned key[UNROLL];
+      T value[UNROLL];
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) {
+        const unsigned row = first + u * 32;
+        key[u] = row < own.end ? keys[row] : n_labels;
+        value[u] = row < own.end ? rt_cast<T>(rt_load(values[row])) : IDENTITY;
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) {
+        const bool counts = key[u] < n_labels;
+        const unsigned label = key[u] % OWN;
+        if (counts) atomicOr(lanes + label, 1u << lane);
+        __syncwarp();
+        const unsigned alike = counts ? lanes[label] : 0;
+        unsigned after = alike & ~((2u << lane) - 1), before = __popc(alike & ((1u << lane) - 1));
+        const bool is_first = counts && before == 0;
+        T sum = value[u];
+        while (__any_sync(~0u, after)) {
+          const T other = rt_of_lane(sum, after ? __ffs(after) - 1 : lane);
+          if (after) sum = combine(sum, other);
+          after &= ~__ballot_sync(~0u, before & 1);
+          before /= 2;
+        }
+        if (is_first) {
+          sums[label] = combine(sums[label], sum);
+          lanes[label] = 0;
+        }
+        __syncwarp();
+      }
+    }
+    for (unsigned i = lane; i < OWN; i += 32) partials[(u64)slot * OWN + i] = sums[i];
+    __syncwarp();
+  }
+}
+#endif
+
+#if STAGE_ROWS
+// A warp has a slot, and WIDTH lanes a row at a time.
+struct __align__(VECTOR * sizeof(X)) rt_columns { X at[VECTOR]; };
+extern "C" __global__ __launch_bounds__(THREADS) void category_rows(T *partials, const X *values, const W *weights, const unsigned *order, const unsigned *offsets, const unsigned *slots, unsigned groups, unsigned length, unsigned d)
+{
+  enum { ROWS = 32 / WIDTH, AT_ONCE = 8 };
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned count = offsets[groups] / length + groups;
+  for (unsigned slot = blockIdx.x * (THREADS / 32) + warp; slot < count; slot += gridDim.x * (THREADS / 32)) {
+    const rt_slot own = rt_slot_of(slot, offsets, slots, length);
+    if (own.begin >= own.end) continue;
+    for (unsigned base = 0; base < d; base += WIDTH * VECTOR) {
+      const unsigned column = base + lane % WIDTH * VECTOR;
+      const bool counts = column < d;
+      T sum[VECTOR];
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) sum[v] = IDENTITY;
+      for (unsigned first = own.begin + lane / WIDTH; first < own.end; first += ROWS * AT_ONCE) {
+        u64 row[AT_ONCE];
+        rt_columns value[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) row[u] = order[first + u * ROWS < own.end ? first + u * ROWS : first];
+        if (!counts) continue;
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) value[u] = *(const rt_columns *)(values + row[u] * d + column);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) {
+          if (first + u * ROWS >= own.end) break;
+#if HAS_WEIGHTS
+          const T weight = rt_cast<T>(rt_load(weights[row[u]]));
+#endif
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) {
+            const T x = rt_cast<T>(rt_load(value[u].at[v]));
+#if HAS_WEIGHTS
+            sum[v] = combine(sum[v], x * weight);
+#else
+            sum[v] = combine(sum[v], x);
+#endif
+          }
+        }
+      }
+      __syncwarp();
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+        for (int step = WIDTH; step < 32; step *= 2) sum[v] = combine(sum[v], rt_of_lane(sum[v], (lane + step) % 32));
+      }
+      if (lane < WIDTH && counts)
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) partials[(u64)slot * d + column + v] = sum[v];
+    }
+  }
+}
+#endif
+
+#if STAGE_JOIN_SLOTS
+// WAYS warps of a block share the slots of a result, each of which has adjacent ones; with one a thread has all.
+extern "C" __global__ __launch_bounds__(THREADS) void category_join_slots(O *out, const T *partials, const unsigned *offsets, unsigned d, u64 count, unsigned length)
+{
+  enum { RESULTS = THREADS / WAYS, AT_ONCE = 8 };
+  __shared__ __align__(16) unsigned char memory[sizeof(T) * THREADS];
+  T *const sums = (T *)memory;
+  const unsigned way = threadIdx.x / RESULTS, at = threadIdx.x % RESULTS;
+  const u64 step = (u64)d << SHIFT;
+  for (u64 first = blockIdx.x * (u64)RESULTS; first < count; first += gridDim.x * (u64)RESULTS) {
+    const u64 i = first + at;
+    T sum = IDENTITY;
+    if (i < count) {
+      const unsigned group = (unsigned)(d == 1 ? i : i / d) >> SHIFT, begin = offsets[group], rows = offsets[group + 1] - begin;
+      const unsigned parts = rows / length + (rows % length != 0), each = (parts + WAYS - 1) / WAYS;
+      const T *const from = partials + (begin / length + group) * step + (i - group * step);
+      const unsigned end = (way + 1) * each < parts ? (way + 1) * each : parts;
+      for (unsigned part = way * each; part < end; part += AT_ONCE) {
+        T value[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) value[u] = part + u < end ? from[(part + u) * step] : IDENTITY;
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) if (part + u < end) sum = combine(sum, value[u]);
+      }
+    }
+    if (WAYS > 1) {
+      sums[threadIdx.x] = sum;
+      __syncthreads();
+      if (way == 0) for (int other = 1; other < WAYS; ++other) sum = combine(sum, sums[other * RESULTS + at]);
+    }
+    if (way == 0 && i < count) out[i] = rt_cast<O>(sum);
+    if (WAYS > 1) __syncthreads();
+  }
+}
+#endif

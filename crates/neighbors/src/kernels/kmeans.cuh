@@ -4,10 +4,12 @@ __device__ __forceinline__ A rt_value(const P *x) { return (A)rt_load(x); }
 
 #if STEP_ASSIGN
 // The nearest centre of each row, by tiles of products; a block has SIDE rows, and looks at all centres. Of equally near
-// ones the first is taken. `changed` counts rows that had another.
+// ones the first is taken. `changed` counts rows that had another. Of `unsure` ones, a number and then places, or of all.
 enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = 16 };
-extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, u64 n, unsigned k)
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, const unsigned *unsure, u64 n, unsigned k)
 {
+  if (unsure) n = unsure[0];
+  auto place_of = [&](u64 i) { return unsure ? (u64)unsure[1 + i] : i; };
   __shared__ __align__(16) A memory[2 * DEPTH * (SIDE + 1)];
   __shared__ A best[SIDE][ACROSS + 1];
   __shared__ unsigned place[SIDE][ACROSS + 1];
@@ -24,7 +26,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
         __syncthreads();
         for (int i = threadIdx.x; i < SIDE * DEPTH; i += THREADS) {
           const int line = i / DEPTH, t = i % DEPTH;
-          xs[t][line] = first + line < n && t0 + t < D ? rt_value(rows + (first + line) * D + t0 + t) : (A)0;
+          xs[t][line] = first + line < n && t0 + t < D ? rt_value(rows + place_of(first + line) * D + t0 + t) : (A)0;
           cs[t][line] = base + line < k && t0 + t < D ? centers[(size_t)(base + line) * D + t0 + t] : (A)0;
         }
         __syncthreads();
@@ -65,8 +67,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
         const unsigned from = place[threadIdx.x][i];
         if (other < nearest || (other == nearest && from < label)) { nearest = other; label = from; }
       }
-      is_new = labels[first + threadIdx.x] != (int)label;
-      labels[first + threadIdx.x] = (int)label;
+      int &own = labels[place_of(first + threadIdx.x)];
+      is_new = own != (int)label;
+      own = (int)label;
     }
     const int count = __syncthreads_count(is_new);
     if (threadIdx.x == 0 && count) atomicAdd(changed, (unsigned)count);
@@ -105,11 +108,22 @@ __device__ __forceinline__ double rt_block_sum(double *memory, double x)
 }
 
 // Means from sums, a block for each centre; one without weight is where the heaviest one is. With them the rounded ones and
-// their squared lengths, and in `state` the squares of shifts, then weights, then the number of rows with another label.
+// their squared lengths, and in `state` the squares of shifts, then weights, then the number of rows with another label. What
+// kmeans_nearest reads has columns, and centres, of padding behind them.
 extern "C" __global__ __launch_bounds__(THREADS) void kmeans_centers(A *centers, A *bias, OPERAND *operand, double *state, const A *sums, const A *weights, const A *old, const unsigned *changed, unsigned k)
 {
   __shared__ double memory[THREADS];
   const unsigned j = blockIdx.x;
+#if IS_TENSOR
+  auto place_of = [&](int t) { return t / (4 * VECTOR) * (4 * VECTOR) + t % VECTOR / 4 * 16 + t % 4 / 2 * 8 + t / VECTOR % 4 * 2 + t % 2; };
+  OPERAND *const own = operand + (size_t)j * (PARTS * WIDTH);
+  for (int t = threadIdx.x + (j < k ? D : 0); t < WIDTH; t += THREADS)
+    for (int part = 0; part < PARTS; ++part) own[part * WIDTH + place_of(t)] = OPERAND();
+  if (j >= k) {
+    if (threadIdx.x == 0) bias[j] = RT_INFINITY;
+    return;
+  }
+#endif
   unsigned from = j;
 #if HAS_SUMS
   if (!(weights[j] > 0))
@@ -128,8 +142,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_centers(A *centers,
     centers[(size_t)j * D + t] = mean;
 #if OPERAND_IS_HALF
     const OPERAND rounded = rt_round(mean);
+#if IS_TENSOR
+    own[place_of(t)] = rounded;
+#else
     operand[(size_t)j * D + t] = rounded;
+#endif
     const double stored = rt_load(&rounded);
+#elif IS_TENSOR
+    const OPERAND rounded = rt_round_bfloat(mean);
+    own[place_of(t)] = rounded;
+    own[WIDTH + place_of(t)] = rt_round_bfloat(mean - rt_load(&rounded));
+    const double stored = mean;
 #else
     if (operand) operand[(size_t)t * k + j] = (OPERAND)mean;
     const double stored = mean;

@@ -336,9 +336,16 @@ impl KernelSpec for NormsSpec {
 /// A step of k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KMeansStep {
-    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the numbers of
-    /// both.
+    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the number and the
+    /// places of rows that are looked at (uint32) or null, the numbers of rows and centres.
     Assign,
+    /// By tensor cores. Parameters: labels, how many change, for rows of float32 the number (0) and the places of rows that
+    /// are left out or else null, rows, centres and squared lengths with padding, the numbers of rows and centres. Blocks of
+    /// [`KMeansSpec::nearest_rows`], with dynamic shared memory: [`KMeansSpec::nearest_bytes`].
+    Nearest {
+        /// Rows begin at multiples of 16 bytes.
+        is_vector: bool,
+    },
     /// Parameters: labels, how many change, keys (uint64), their number, the number of centres.
     Labels,
     /// Parameters: centres, their squared lengths, centres as a product takes them or null, the state (float64), sums,
@@ -346,6 +353,8 @@ pub(crate) enum KMeansStep {
     Centers {
         /// Whether there are sums; else centres stay.
         has_sums: bool,
+        /// Whether products are those of [`KMeansStep::Nearest`].
+        is_tensor: bool,
     },
     /// Parameters: distances (float64 if `is_double`), rows, centres, labels, candidates (int64) or null, their number or
     /// 1, limits of distances or null, the number of rows.
@@ -358,6 +367,12 @@ pub(crate) enum KMeansStep {
     Relocate,
 }
 
+/// Centres are padded to a multiple of this for [`KMeansStep::Nearest`].
+pub(crate) const NEAREST_TILE: usize = 64;
+const NEAREST_STAGES: usize = 3;
+/// Numbers of a row that the lanes of [`KMeansStep::Nearest`] have room for.
+const MAX_NEAREST_NUMBERS: usize = 256;
+
 /// A kernel of k-means, for rows of a dtype and so many dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct KMeansSpec {
@@ -366,9 +381,56 @@ pub(crate) struct KMeansSpec {
     pub(crate) step: KMeansStep,
 }
 
+impl KMeansSpec {
+    /// Adjacent columns that a lane of [`KMeansStep::Nearest`] reads, and the parts of a number.
+    fn nearest_format(&self) -> [usize; 2] {
+        if self.dtype == DType::F16 { [8, 1] } else { [4, 2] }
+    }
+
+    /// Columns of centres with padding, and numbers of a centre, for [`KMeansStep::Nearest`].
+    pub(crate) fn nearest_columns(&self) -> [usize; 2] {
+        let [vector, parts] = self.nearest_format();
+        let width = self.dimensions.next_multiple_of(4 * vector);
+        [width, parts * width]
+    }
+
+    /// Whether there are kernels of [`KMeansStep::Nearest`].
+    pub(crate) fn has_nearest(&self) -> bool {
+        self.dtype != DType::F64 && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS
+    }
+
+    /// Centres of a tile of [`KMeansStep::Nearest`].
+    fn nearest_tile(&self) -> usize {
+        if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { NEAREST_TILE } else { NEAREST_TILE / 2 }
+    }
+
+    /// Rows of a block of [`KMeansStep::Nearest`].
+    pub(crate) fn nearest_rows(&self) -> usize {
+        let lines = if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { 2 } else { 1 };
+        THREADS as usize / 32 * 16 * lines
+    }
+
+    pub(crate) fn nearest_bytes(&self) -> usize {
+        let ([_, parts], [width, _]) = (self.nearest_format(), self.nearest_columns());
+        NEAREST_STAGES * self.nearest_tile() * (parts * (2 * width + 16) + 4)
+    }
+
+    fn nearest_definitions(&self) -> String {
+        let ([vector, parts], [width, _]) = (self.nearest_format(), self.nearest_columns());
+        let (is_vector, tile) = (self.step == (KMeansStep::Nearest { is_vector: true }), self.nearest_tile());
+        format!(
+            "#define PARTS {parts}\n#define FORMAT \"{}\"\n#define IS_VECTOR {}\n\
+             enum {{ VECTOR = {vector}, WIDTH = {width}, TILE = {tile}, STAGES = {NEAREST_STAGES} }};\n",
+            if parts == 1 { "f16" } else { "bf16" },
+            i32::from(is_vector),
+        )
+    }
+}
+
 impl KernelSpec for KMeansSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         match self.step {
+            KMeansStep::Nearest { .. } => "kmeans_nearest",
             KMeansStep::Assign => "kmeans_assign",
             KMeansStep::Labels => "kmeans_labels",
             KMeansStep::Centers { .. } => "kmeans_centers",
@@ -382,22 +444,40 @@ impl KernelSpec for KMeansSpec {
         let mut text = include_str!("types.cuh").to_owned();
         let is_double = self.dtype == DType::F64;
         let computed = if is_double { "double" } else { "float" };
-        let operand = if self.dtype == DType::F16 { "rt_half" } else { computed };
+        let is_nearest = matches!(self.step, KMeansStep::Nearest { .. });
+        let is_tensor = is_nearest || matches!(self.step, KMeansStep::Centers { is_tensor: true, .. });
+        let operand = match self.dtype {
+            DType::F16 => "rt_half",
+            _ if is_tensor => "rt_bfloat",
+            _ => computed,
+        };
         let out = if self.step == (KMeansStep::Distances { is_double: true }) { "double" } else { computed };
         let lanes = self.dimensions.next_power_of_two().min(32);
         let _ = writeln!(
             text,
             "typedef unsigned long long u64; typedef {} P; typedef {computed} A; typedef {operand} OPERAND; typedef {out} OUT;\n\
              enum {{ D = {}, THREADS = {THREADS}, LANES = {lanes} }};\n\
-             #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}",
+             #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}\n\
+             #define IS_TENSOR {}",
             stored_type(self.dtype),
             self.dimensions,
             i32::from(self.dtype == DType::F16),
-            i32::from(self.step == (KMeansStep::Centers { has_sums: true })),
+            i32::from(matches!(self.step, KMeansStep::Centers { has_sums: true, .. })),
+            i32::from(is_tensor),
         );
         text.push_str(
             "__device__ __forceinline__ rt_half rt_round(float x) { rt_half y; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y.bits) : \"f\"(x)); return y; }\n",
         );
+        if is_tensor {
+            text.push_str(&self.nearest_definitions());
+            text.push_str(
+                "__device__ __forceinline__ rt_bfloat rt_round_bfloat(float x) { rt_bfloat y; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y.bits) : \"f\"(x)); return y; }\n",
+            );
+        }
+        if is_nearest {
+            text.push_str(include_str!("kmeans_nearest.cuh"));
+            return text;
+        }
         for (name, is_step) in [
             ("ASSIGN", self.step == KMeansStep::Assign),
             ("LABELS", self.step == KMeansStep::Labels),
