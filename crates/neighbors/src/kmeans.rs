@@ -11,8 +11,8 @@ pub(crate) use assign::AssignChoice;
 use crate::kernels::{KMeansSpec, KMeansStep, NEAREST_TILE, THREADS};
 use crate::topk::topk;
 use rtcg_array::{
-    CategoryOp, CategoryOptions, GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, ScanOp,
-    Statistic, array_args, category_reduce, push_arrays, push_optional,
+    GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, Statistic, array_args, category_sums,
+    push_arrays, push_optional,
 };
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
@@ -276,15 +276,8 @@ impl Problem {
 
     /// The means of clusters, and the state of the iteration. Waits.
     fn update(&self, now: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<(Centers, Vec<f64>)> {
-        let computed = self.computed();
-        let sum = CategoryOp::Reduce(ScanOp::Sum);
-        let known = CategoryOptions { has_known_labels: true, ..CategoryOptions::default() };
-        let options = CategoryOptions { dtype: Some(computed), weights: self.weights.as_ref(), ..known };
-        let sums = category_reduce(&self.rows, labels, self.k, &sum, options)?;
-        let weights = match &self.weights {
-            Some(weights) => category_reduce(weights, labels, self.k, &sum, known)?,
-            None => category_reduce(labels, labels, self.k, &CategoryOp::Count, known)?.to_dtype(computed)?,
-        };
+        let [sums, weights] =
+            category_sums(&self.rows, labels, self.k, self.computed(), self.weights.as_ref())?;
         let found = self.centers(&now.centers, Some([&sums, &weights]), changed)?;
         let state = read_f64(&found.1)?;
         let empty: Vec<i64> = (0..self.k).filter(|&j| state[self.k + j] == 0.0).map(|j| j as i64).collect();
@@ -299,7 +292,7 @@ impl Problem {
     /// Centres from sums and weights, or the given ones, in the forms that products take, with their state.
     fn centers(&self, old: &GpuArray, sums: Option<[&GpuArray; 2]>, changed: &GpuArray) -> Result<(Centers, GpuArray)> {
         let shape = [self.k, self.width()];
-        let is_tensor = self.kernel == "tensor";
+        let is_tensor = assign::is_tensor(self.kernel);
         let spec = self.spec(KMeansStep::Centers { has_sums: sums.is_some(), is_tensor });
         let padded = if is_tensor { self.k.next_multiple_of(NEAREST_TILE) } else { self.k };
         let operand = match self.rows.dtype() {

@@ -5,7 +5,7 @@
 //! a bounded number of rows, so it does not matter how many rows a label has.
 
 use super::Category;
-use crate::array::{GpuArray, array_args, push_optional};
+use crate::array::{GpuArray, array_args, push_arrays, push_optional};
 use crate::layout::Order;
 use crate::sort::LabelDigits;
 use rtcg_codegen::array::{CATEGORY_THREADS, CategorySpec, CategoryStage, Op, RADIX_BINS};
@@ -62,19 +62,21 @@ impl Division {
 }
 
 impl Category<'_> {
-    pub(super) fn combine_in_slots(&self) -> Result<()> {
+    /// Whether numbers of rows were written, too.
+    pub(super) fn combine_in_slots(&self) -> Result<bool> {
         let is_small = |dtype| CategorySpec::item_bytes(dtype) <= 8;
         if self.columns > 1 || !is_small(self.spec.out) || !is_small(self.spec.x) {
-            return self.combine_vectors();
+            self.combine_vectors()?;
+            return Ok(self.numbers.is_some());
         }
-        let Some(weights) = &self.weights else { return self.combine_numbers() };
+        let Some(weights) = &self.weights else { return self.combine_numbers().map(|()| false) };
         // As the kernels multiply, before values are sorted.
         let dtype = if self.spec.out.itemsize() == 2 { DType::F32 } else { self.spec.out };
         let values = self.values.reshape_to(&[self.n], Order::C)?.to_dtype(dtype)?;
         let values = values.binary(Op::Multiply, &weights.to_dtype(dtype)?)?.to_dtype(dtype)?;
         let spec = CategorySpec { x: dtype, weight: None, ..self.spec.clone() };
         let (labels, bins) = (self.labels.clone(), self.bins.clone());
-        Category { spec, values, weights: None, labels, bins, ..*self }.combine_numbers()
+        Category { spec, values, weights: None, labels, bins, ..*self }.combine_numbers().map(|()| false)
     }
 
     fn combine_numbers(&self) -> Result<()> {
@@ -179,7 +181,9 @@ impl Category<'_> {
 
     fn join(&self, division: &Division, partials: &GpuArray, offsets: &GpuArray, ways: u8) -> Result<()> {
         let ctx = self.out.context();
-        let mut args = array_args(&[self.out, partials, offsets])?;
+        let mut args = array_args(&[self.out])?;
+        push_optional(&mut args, self.numbers.filter(|_| division.shift == 0))?;
+        push_arrays(&mut args, &[partials, offsets])?;
         args.push_u32(self.columns as u32);
         args.push_u64(self.out.size() as u64);
         args.push_u32(division.length as u32);

@@ -51,13 +51,56 @@ struct rt_labels {
 #define LABEL_PARAMETERS const LABEL *labels, u64 n, unsigned d, unsigned n_labels, int *outside, const E *edges, double scale
 #define LABELS const rt_labels label_of{n_labels, outside, edges, scale}
 
+#if WARP_COPIES || STAGE_SLOTS || STAGE_ROWS
+template <typename V> __device__ __forceinline__ V rt_of_lane(const V &x, int lane)
+{
+  unsigned words[(sizeof(V) + 3) / 4] = {};
+  V found;
+  memcpy(words, &x, sizeof(V));
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(V) + 3) / 4); ++i) words[i] = __shfl_sync(~0u, words[i], lane);
+  memcpy(&found, words, sizeof(V));
+  return found;
+}
+#endif
+
+#if WARP_COPIES || STAGE_SLOTS
+// Adds the values of a warp to results by label. Lanes that have the same label find each other by the bits that they set in a
+// word, are combined pair by pair in their order, and the first of them adds what they have to the result.
+__device__ __forceinline__ void rt_combine_alike(T *sums, unsigned *lanes, unsigned label, unsigned end, T value)
+{
+  const unsigned lane = threadIdx.x % 32;
+  const bool counts = label < end;
+  if (counts) atomicOr(lanes + label, 1u << lane);
+  __syncwarp();
+  const unsigned alike = counts ? lanes[label] : 0;
+  unsigned after = alike & ~((2u << lane) - 1), before = __popc(alike & ((1u << lane) - 1));
+  const bool is_first = counts && before == 0;
+  while (__any_sync(~0u, after)) {
+    const T other = rt_of_lane(value, after ? __ffs(after) - 1 : lane);
+    if (after) value = combine(value, other);
+    after &= ~__ballot_sync(~0u, before & 1);
+    before /= 2;
+  }
+  if (is_first) {
+    sums[label] = combine(sums[label], value);
+    lanes[label] = 0;
+  }
+  __syncwarp();
+}
+#endif
+
 #if STAGE_COPIES
 // A block has a part of the rows, and copies of all results in shared memory: one for each of its groups of threads, each of
-// which has a column, or (WARP_COPIES) one for each warp, whose lanes then take turns where they have the same label.
+// which has a column, or (WARP_COPIES) one for each warp.
 extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partials, const X *values, const W *weights, LABEL_PARAMETERS, u64 rows_of_block)
 {
   extern __shared__ __align__(16) unsigned char memory[];
+#if WARP_COPIES
+  T *const copies = (T *)(memory + (sizeof(unsigned) * COPIES * n_labels + 15) / 16 * 16);
+#else
   T *const copies = (T *)memory;
+#endif
   LABELS;
   const unsigned size = n_labels * COPIES * WIDTH;
   for (unsigned i = threadIdx.x; i < size; i += THREADS) copies[i] = IDENTITY;
@@ -65,7 +108,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
   const u64 begin = blockIdx.x * rows_of_block, end = begin + rows_of_block < n ? begin + rows_of_block : n;
 #if WARP_COPIES
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  T *const own = copies + warp;
+  T *const own = copies + warp * n_labels;
+  unsigned *const lanes = (unsigned *)memory + warp * n_labels;
+  for (unsigned i = lane; i < n_labels; i += 32) lanes[i] = 0;
+  __syncwarp();
   for (u64 first = begin + warp * 32; first < end; first += THREADS * UNROLL) {
     LABEL label[UNROLL];
     T value[UNROLL];
@@ -77,15 +123,14 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
-      const unsigned at = first + u * THREADS + lane < end ? label_of(label[u]) : n_labels;
-      const bool counts = at < n_labels;
-      const unsigned alike = __match_any_sync(~0u, at);
-      const int before = __popc(alike & ((1u << lane) - 1));
-      for (int turn = 0; __any_sync(~0u, counts && before >= turn); ++turn) {
-        if (counts && before == turn) own[at * COPIES] = combine(own[at * COPIES], value[u]);
-        __syncwarp();
-      }
+      rt_combine_alike(own, lanes, first + u * THREADS + lane < end ? label_of(label[u]) : n_labels, n_labels, value[u]);
     }
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < n_labels; i += THREADS) {
+    T sum = copies[i];
+    for (unsigned copy = 1; copy < COPIES; ++copy) sum = combine(sum, copies[copy * n_labels + i]);
+    partials[(u64)blockIdx.x * n_labels + i] = sum;
   }
 #else
   const unsigned lane = threadIdx.x % WIDTH, group = threadIdx.x / WIDTH, column = blockIdx.y * WIDTH + lane;
@@ -109,7 +154,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
       }
     }
   }
-#endif
   for (unsigned had = COPIES; had > 1;) {
     const unsigned left = (had + 1) / 2, pairs = had - left;
     __syncthreads();
@@ -124,6 +168,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
     const unsigned to = blockIdx.y * WIDTH + i % WIDTH;
     if (to < d) partials[((u64)blockIdx.x * n_labels + i / WIDTH) * d + to] = copies[i / WIDTH * (COPIES * WIDTH) + i % WIDTH];
   }
+#endif
 }
 #endif
 
@@ -271,12 +316,18 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *
     }
     return low;
   };
-  for (unsigned group = blockIdx.x * THREADS + threadIdx.x; group <= groups; group += gridDim.x * THREADS) {
-    const unsigned begin = begin_of(group);
-    offsets[group] = begin;
-    if (group == groups) continue;
-    const unsigned next = begin_of(group + 1) / length + group + 1;
-    for (unsigned slot = begin / length + group; slot < next; ++slot) slots[slot] = group;
+  // The last thread of a block only searches for where the group before ends.
+  __shared__ unsigned begins[THREADS];
+  for (unsigned first = blockIdx.x * (THREADS - 1); first <= groups; first += gridDim.x * (THREADS - 1)) {
+    const unsigned group = first + threadIdx.x, begin = group <= groups ? begin_of(group) : 0;
+    begins[threadIdx.x] = begin;
+    __syncthreads();
+    if (threadIdx.x < THREADS - 1 && group <= groups) offsets[group] = begin;
+    if (threadIdx.x < THREADS - 1 && group < groups) {
+      const unsigned next = begins[threadIdx.x + 1] / length + group + 1;
+      for (unsigned slot = begin / length + group; slot < next; ++slot) slots[slot] = group;
+    }
+    __syncthreads();
   }
 }
 #endif
@@ -289,21 +340,9 @@ __device__ __forceinline__ rt_slot rt_slot_of(unsigned slot, const unsigned *off
   const unsigned begin = first + (slot - (first / length + group)) * length;
   return {group, begin, after > begin && after - begin > length ? begin + length : after};
 }
-template <typename V> __device__ __forceinline__ V rt_of_lane(const V &x, int lane)
-{
-  unsigned words[(sizeof(V) + 3) / 4] = {};
-  V found;
-  memcpy(words, &x, sizeof(V));
-#pragma unroll
-  for (int i = 0; i < (int)((sizeof(V) + 3) / 4); ++i) words[i] = __shfl_sync(~0u, words[i], lane);
-  memcpy(&found, words, sizeof(V));
-  return found;
-}
 #endif
 
 #if STAGE_SLOTS
-// Lanes that have the same label find each other by the bits that they set in a word, are combined pair by pair in their
-// order, and the first of them adds what they have to the result.
 extern "C" __global__ __launch_bounds__(THREADS) void category_slots(T *partials, const X *values, const unsigned *keys, const unsigned *offsets, const unsigned *slots, unsigned n_labels, unsigned groups, unsigned length)
 {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -329,25 +368,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_slots(T *partials
       }
 #pragma unroll
       for (int u = 0; u < UNROLL; ++u) {
-        const bool counts = key[u] < n_labels;
-        const unsigned label = key[u] % OWN;
-        if (counts) atomicOr(lanes + label, 1u << lane);
-        __syncwarp();
-        const unsigned alike = counts ? lanes[label] : 0;
-        unsigned after = alike & ~((2u << lane) - 1), before = __popc(alike & ((1u << lane) - 1));
-        const bool is_first = counts && before == 0;
-        T sum = value[u];
-        while (__any_sync(~0u, after)) {
-          const T other = rt_of_lane(sum, after ? __ffs(after) - 1 : lane);
-          if (after) sum = combine(sum, other);
-          after &= ~__ballot_sync(~0u, before & 1);
-          before /= 2;
-        }
-        if (is_first) {
-          sums[label] = combine(sums[label], sum);
-          lanes[label] = 0;
-        }
-        __syncwarp();
+        rt_combine_alike(sums, lanes, key[u] < n_labels ? key[u] % OWN : OWN, OWN, value[u]);
       }
     }
     for (unsigned i = lane; i < OWN; i += 32) partials[(u64)slot * OWN + i] = sums[i];
@@ -413,8 +434,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_rows(T *partials,
 #endif
 
 #if STAGE_JOIN_SLOTS
+// `counts`, or null, gets the numbers of rows of groups of one label.
 // WAYS warps of a block share the slots of a result, each of which has adjacent ones; with one a thread has all.
-extern "C" __global__ __launch_bounds__(THREADS) void category_join_slots(O *out, const T *partials, const unsigned *offsets, unsigned d, u64 count, unsigned length)
+extern "C" __global__ __launch_bounds__(THREADS) void category_join_slots(O *out, O *counts, const T *partials, const unsigned *offsets, unsigned d, u64 count, unsigned length)
 {
   enum { RESULTS = THREADS / WAYS, AT_ONCE = 8 };
   __shared__ __align__(16) unsigned char memory[sizeof(T) * THREADS];
@@ -426,6 +448,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_join_slots(O *out
     T sum = IDENTITY;
     if (i < count) {
       const unsigned group = (unsigned)(d == 1 ? i : i / d) >> SHIFT, begin = offsets[group], rows = offsets[group + 1] - begin;
+      if (counts && way == 0 && i % d == 0) counts[group] = rt_cast<O>(rt_cast<T>(rows));
       const unsigned parts = rows / length + (rows % length != 0), each = (parts + WAYS - 1) / WAYS;
       const T *const from = partials + (begin / length + group) * step + (i - group * step);
       const unsigned end = (way + 1) * each < parts ? (way + 1) * each : parts;

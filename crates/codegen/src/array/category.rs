@@ -96,7 +96,7 @@ pub enum CategoryStage {
         /// Threads that have a row: a power of two up to 32.
         lanes: u8,
     },
-    /// Combines the slots of groups in order. Parameters: the results, those of slots, beginnings of groups, the number of
+    /// Combines the slots of groups in order. Parameters: the results, numbers of rows or null, results of slots, beginnings of groups, the number of
     /// columns and of results, rows of a slot.
     JoinSlots {
         /// As in [`CategoryStage::Bounds`].
@@ -131,6 +131,11 @@ impl CategorySpec {
         if matches!(out, DType::F16 | DType::BF16) { 4 } else { out.itemsize() }
     }
 
+    /// Size in bytes of a value of a copy: those of warps note the lanes that have a label.
+    pub fn copy_bytes(out: DType, is_of_warps: bool) -> usize {
+        Self::item_bytes(out) + if is_of_warps { 4 } else { 0 }
+    }
+
     /// Threads per block.
     pub fn threads(&self) -> u32 {
         match self.stage {
@@ -144,13 +149,15 @@ impl CategorySpec {
 
     /// Dynamic shared memory of a block of [`CategoryStage::Copies`].
     pub fn shared_bytes(&self, n_labels: usize) -> usize {
-        let CategoryStage::Copies { width, copies, .. } = self.stage else { return 0 };
-        n_labels * usize::from(width) * usize::from(copies) * Self::item_bytes(self.out)
+        let CategoryStage::Copies { width, copies, is_of_warps } = self.stage else { return 0 };
+        let bytes = n_labels * usize::from(width) * usize::from(copies) * Self::copy_bytes(self.out, is_of_warps);
+        // Results begin at a multiple of 16 bytes.
+        if is_of_warps { bytes + 16 } else { bytes }
     }
 
     /// Dynamic shared memory of a block of [`CategoryStage::Slots`]: results, and the lanes that have a label.
     pub fn slots_bytes(out: DType, shift: u8, warps: u8) -> usize {
-        usize::from(warps) * (Self::item_bytes(out) + 4) << shift
+        (usize::from(warps) * Self::copy_bytes(out, true)) << shift
     }
 
     fn combine_definitions(&self) -> String {

@@ -5,7 +5,7 @@ __device__ __forceinline__ A rt_value(const P *x) { return (A)rt_load(x); }
 #if STEP_ASSIGN
 // The nearest centre of each row, by tiles of products; a block has SIDE rows, and looks at all centres. Of equally near
 // ones the first is taken. `changed` counts rows that had another. Of `unsure` ones, a number and then places, or of all.
-enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = 16 };
+enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = D > 16 ? 32 : 16 };
 extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, const unsigned *unsure, u64 n, unsigned k)
 {
   if (unsure) n = unsure[0];
@@ -115,10 +115,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_centers(A *centers,
   __shared__ double memory[THREADS];
   const unsigned j = blockIdx.x;
 #if IS_TENSOR
-  auto place_of = [&](int t) { return t / (4 * VECTOR) * (4 * VECTOR) + t % VECTOR / 4 * 16 + t % 4 / 2 * 8 + t / VECTOR % 4 * 2 + t % 2; };
-  OPERAND *const own = operand + (size_t)j * (PARTS * WIDTH);
+  // As kmeans_nearest reads numbers.
+  auto number = [&](int part, int t) -> OPERAND & {
+    const int at = t % (4 * VECTOR) % VECTOR, step = t / (4 * VECTOR) * (VECTOR / 4) + at / 4, column = t / VECTOR % 4 * 2 + at % 2;
+    return operand[(((size_t)(j / TILE * PARTS + part) * (WIDTH / 16) + step) * 2 + at / 2 % 2) * (TILE * 8) + j % TILE * 8 + column];
+  };
   for (int t = threadIdx.x + (j < k ? D : 0); t < WIDTH; t += THREADS)
-    for (int part = 0; part < PARTS; ++part) own[part * WIDTH + place_of(t)] = OPERAND();
+    for (int part = 0; part < PARTS; ++part) number(part, t) = OPERAND();
   if (j >= k) {
     if (threadIdx.x == 0) bias[j] = RT_INFINITY;
     return;
@@ -143,15 +146,15 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_centers(A *centers,
 #if OPERAND_IS_HALF
     const OPERAND rounded = rt_round(mean);
 #if IS_TENSOR
-    own[place_of(t)] = rounded;
+    number(0, t) = rounded;
 #else
     operand[(size_t)j * D + t] = rounded;
 #endif
     const double stored = rt_load(&rounded);
 #elif IS_TENSOR
     const OPERAND rounded = rt_round_bfloat(mean);
-    own[place_of(t)] = rounded;
-    own[WIDTH + place_of(t)] = rt_round_bfloat(mean - rt_load(&rounded));
+    number(0, t) = rounded;
+    number(1, t) = rt_round_bfloat(mean - rt_load(&rounded));
     const double stored = mean;
 #else
     if (operand) operand[(size_t)t * k + j] = (OPERAND)mean;

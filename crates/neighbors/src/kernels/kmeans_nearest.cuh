@@ -5,14 +5,36 @@
 // by less than the bound in rt_uncertainty. Rows whose two best scores are not further apart than that are noted in
 // `unsure`, a number and then places, and are left to kmeans_assign, so labels are those of float arithmetic.
 //
-// Of equal scores the first is taken. `centers` has PARTS * WIDTH numbers for each centre, in the order in which lanes read
-// VECTOR adjacent columns of rows; there are whole tiles, in which bias is infinite behind the last centre.
-enum {
-  WARPS = THREADS / 32, STEPS = WIDTH / 16, LINES = STEPS * PARTS <= 8 ? 2 : 1, ROWS = WARPS * LINES * 16,
-  PITCH = WIDTH * 2 + 16, STAGE = TILE * (PARTS * PITCH + 4), COLUMNS = PARTS == 1 ? 32 : 16
-};
+// Of equal scores the first is taken. `centers` has tiles of TILE centres, and each tile, for each of PARTS parts of numbers and
+// STEPS parts of WIDTH columns, matrices of 8 centres and 8 columns, which are in the order in which lanes read VECTOR adjacent
+// columns of rows. Bias is infinite behind the last centre.
+enum { WARPS = THREADS / 32, STEPS = WIDTH / 16, TILE_BYTES = TILE * PARTS * WIDTH * 2, STAGE = TILE_BYTES + TILE * 4 };
+#if IS_WARPGROUP
+enum { LINES = 1, COLUMNS = TILE };
+#else
+enum { LINES = STEPS * PARTS <= 8 ? 2 : 1, COLUMNS = PARTS == 1 ? 32 : 16 };
+#endif
+enum { ROWS = WARPS * LINES * 16 };
 
 __device__ __forceinline__ unsigned rt_shared(const void *x) { return (unsigned)__cvta_generic_to_shared(x); }
+#if IS_WARPGROUP
+__device__ __forceinline__ void rt_wait(unsigned barrier, unsigned parity)
+{
+  asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra again; }" :: "r"(barrier), "r"(parity) : "memory");
+}
+__device__ __forceinline__ void rt_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+{
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+    :: "r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+}
+// Products with matrices of 8 x 8 that are 128 bytes each, and of the other half of a step TILE * 16 bytes away.
+__device__ __forceinline__ void rt_multiply_add(float (&sum)[COLUMNS / 8][4], const unsigned (&x)[4], unsigned y, int is_added)
+{
+  const u64 matrices = (u64)(y >> 4 & 0x3fff) | (u64)TILE << 16 | 8ull << 32;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, " IS_ADDED ", 0; wgmma.mma_async.sync.aligned.m64n" COLUMNS_TEXT "k16.f32." FORMAT "." FORMAT " {" SUM_NAMES "}, {" INPUTS "}, " MATRICES ", p, 1, 1, 0; }"
+    : SUM_OPERANDS : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(matrices), "r"(is_added));
+}
+#else
 __device__ __forceinline__ void rt_copy(unsigned to, const void *from)
 {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(from) : "memory");
@@ -27,6 +49,7 @@ __device__ __forceinline__ void rt_multiply_add(float (&sum)[4], const unsigned 
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." FORMAT "." FORMAT ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
 }
+#endif
 
 #if PARTS == 2
 // How far the difference of two scores may be from that of float arithmetic, with room for what is small.
@@ -50,24 +73,41 @@ __device__ __forceinline__ void rt_split(float low, float high, unsigned &first,
 
 struct __align__(IS_VECTOR ? 16 : sizeof(P)) rt_numbers { P at[VECTOR]; };
 
-extern "C" __global__ __launch_bounds__(THREADS, 2) void kmeans_nearest(int *labels, unsigned *changed, unsigned *unsure, const P *rows, const OPERAND *centers, const float *bias, u64 n, unsigned k)
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_nearest(int *labels, unsigned *changed, unsigned *unsure, const P *rows, const OPERAND *centers, const float *bias, u64 n, unsigned k)
 {
-  extern __shared__ __align__(16) unsigned char memory[];
+  extern __shared__ __align__(128) unsigned char memory[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane % 4;
   const unsigned ring = rt_shared(memory), tiles = (k + TILE - 1) / TILE;
+#if IS_WARPGROUP
+  // Of each stage, whether it is filled, and whether all warps are done with it.
+  __shared__ u64 barriers[2 * STAGES];
+  const unsigned filled = rt_shared(barriers), done = filled + 8 * STAGES;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2 * STAGES; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(filled + 8 * i), "r"(i < STAGES ? 1 : WARPS) : "memory");
+    asm volatile("fence.proxy.async;" ::: "memory");
+  }
+  __syncthreads();
+  auto fetch = [&](unsigned tile) {
+    if (threadIdx.x == 0 && tile < tiles) {
+      const unsigned stage = tile % STAGES, to = ring + stage * STAGE, barrier = filled + 8 * stage;
+      if (tile >= STAGES) rt_wait(done + 8 * stage, (tile / STAGES - 1) % 2);
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"(STAGE) : "memory");
+      rt_copy(to, (const unsigned char *)centers + (size_t)tile * TILE_BYTES, TILE_BYTES, barrier);
+      rt_copy(to + TILE_BYTES, bias + tile * TILE, TILE * 4, barrier);
+    }
+    __syncwarp();
+  };
+#else
   auto fetch = [&](unsigned tile) {
     if (tile < tiles) {
       const unsigned to = ring + tile % STAGES * STAGE;
-      const OPERAND *const from = centers + (size_t)tile * (TILE * PARTS * WIDTH);
-      enum { CHUNKS = WIDTH / 8 };
-      for (int i = threadIdx.x; i < TILE * PARTS * CHUNKS; i += THREADS) {
-        const int line = i / CHUNKS, at = i % CHUNKS;
-        rt_copy(to + (line % PARTS * TILE + line / PARTS) * PITCH + at * 16, from + i * 8);
-      }
-      for (int i = threadIdx.x; i < TILE / 4; i += THREADS) rt_copy(to + TILE * PARTS * PITCH + i * 16, bias + tile * TILE + i * 4);
+      const unsigned char *const from = (const unsigned char *)centers + (size_t)tile * TILE_BYTES;
+      for (int i = threadIdx.x; i < TILE_BYTES / 16; i += THREADS) rt_copy(to + i * 16, from + i * 16);
+      for (int i = threadIdx.x; i < TILE / 4; i += THREADS) rt_copy(to + TILE_BYTES + i * 16, bias + tile * TILE + i * 4);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
+#endif
   for (unsigned tile = 0; tile < STAGES - 1; ++tile) fetch(tile);
 
   const u64 first = blockIdx.x * (u64)ROWS + warp * (LINES * 16) + lane / 4;
@@ -111,15 +151,30 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void kmeans_nearest(int *lab
   unsigned at[LINES][2];
 #pragma unroll
   for (int i = 0; i < LINES * 2; ++i) { best[i / 2][i % 2] = second[i / 2][i % 2] = RT_INFINITY; at[i / 2][i % 2] = 0; }
-  // The matrices of 8 x 8 go along the columns, and then down the centres.
-  const unsigned own = (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * 16;
 #pragma unroll 1
   for (unsigned tile = 0; tile < tiles; ++tile) {
+    const unsigned char *const stage = memory + tile % STAGES * STAGE;
+#if IS_WARPGROUP
+    fetch(tile + STAGES - 1);
+    rt_wait(filled + 8 * (tile % STAGES), tile / STAGES % 2);
+    const unsigned from = rt_shared(stage);
+    {
+      const int base = 0;
+      float sum[1][COLUMNS / 8][4];
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+      for (int step = 0; step < STEPS; ++step)
+#pragma unroll
+        for (int product = 0; product < 2 * PARTS - 1; ++product)
+          rt_multiply_add(sum[0], x[0][product == 2][step], from + ((product == 1) * STEPS + step) * (TILE * 32), step + product > 0);
+      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#else
     asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 2) : "memory");
     __syncthreads();
     fetch(tile + STAGES - 1);
-    const unsigned char *const stage = memory + tile % STAGES * STAGE;
-    const unsigned from = rt_shared(stage) + own;
+    // Matrices go along the columns, and then down the centres.
+    const unsigned from = rt_shared(stage) + (lane / 16 * 8 + lane % 8) * 16 + lane / 8 % 2 * (TILE * 16);
 #pragma unroll 1
     for (int base = 0; base < TILE; base += COLUMNS) {
       float sum[LINES][COLUMNS / 8][4] = {};
@@ -129,7 +184,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void kmeans_nearest(int *lab
 #pragma unroll
         for (int part = 0; part < PARTS; ++part)
 #pragma unroll
-          for (int c = 0; c < COLUMNS / 16; ++c) rt_matrices(y[part][c], from + (part * TILE + base + c * 16) * PITCH + step * 32);
+          for (int c = 0; c < COLUMNS / 16; ++c) rt_matrices(y[part][c], from + (part * STEPS + step) * (TILE * 32) + (base + c * 16) * 16);
 #pragma unroll
         for (int product = 0; product < 2 * PARTS - 1; ++product)
 #pragma unroll
@@ -140,9 +195,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void kmeans_nearest(int *lab
               rt_multiply_add(sum[line][c], x[line][product == 2][step], pair[0], pair[1]);
             }
       }
+#endif
 #pragma unroll
       for (int c = 0; c < COLUMNS / 8; ++c) {
-        const float2 biases = ((const float2 *)(stage + TILE * PARTS * PITCH))[(base + c * 8) / 2 + quad];
+        const float2 biases = ((const float2 *)(stage + TILE_BYTES))[(base + c * 8) / 2 + quad];
 #pragma unroll
         for (int v = 0; v < 2; ++v)
 #pragma unroll
@@ -156,6 +212,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void kmeans_nearest(int *lab
           }
       }
     }
+#if IS_WARPGROUP
+    __syncwarp();
+    if (lane == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(done + 8 * (tile % STAGES)) : "memory");
+#endif
   }
 
   unsigned count = 0;

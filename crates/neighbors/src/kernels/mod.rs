@@ -345,6 +345,8 @@ pub(crate) enum KMeansStep {
     Nearest {
         /// Rows begin at multiples of 16 bytes.
         is_vector: bool,
+        /// By warpgroups, which only compute capability 9.0 has.
+        is_warpgroup: bool,
     },
     /// Parameters: labels, how many change, keys (uint64), their number, the number of centres.
     Labels,
@@ -368,8 +370,9 @@ pub(crate) enum KMeansStep {
 }
 
 /// Centres are padded to a multiple of this for [`KMeansStep::Nearest`].
-pub(crate) const NEAREST_TILE: usize = 64;
-const NEAREST_STAGES: usize = 3;
+pub(crate) const NEAREST_TILE: usize = 128;
+/// Threads of a block of warpgroups.
+const NEAREST_GROUP_THREADS: u32 = 256;
 /// Numbers of a row that the lanes of [`KMeansStep::Nearest`] have room for.
 const MAX_NEAREST_NUMBERS: usize = 256;
 
@@ -399,31 +402,67 @@ impl KMeansSpec {
         self.dtype != DType::F64 && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS
     }
 
-    /// Centres of a tile of [`KMeansStep::Nearest`].
+    fn is_warpgroup(&self) -> bool {
+        matches!(self.step, KMeansStep::Nearest { is_warpgroup: true, .. })
+    }
+
+    /// Threads of a block, and the blocks that a multiprocessor has room for.
+    pub(crate) fn block(&self) -> [u32; 2] {
+        if self.is_warpgroup() { [NEAREST_GROUP_THREADS, 512 / NEAREST_GROUP_THREADS] } else { [THREADS, 2] }
+    }
+
+    /// Centres of a tile of [`KMeansStep::Nearest`], for half of which there is room if rows are long.
     fn nearest_tile(&self) -> usize {
         if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { NEAREST_TILE } else { NEAREST_TILE / 2 }
     }
 
+    fn nearest_stages(&self) -> usize {
+        if self.is_warpgroup() { 3 } else { 2 }
+    }
+
     /// Rows of a block of [`KMeansStep::Nearest`].
     pub(crate) fn nearest_rows(&self) -> usize {
-        let lines = if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { 2 } else { 1 };
-        THREADS as usize / 32 * 16 * lines
+        let has_room = !self.is_warpgroup() && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
+        self.block()[0] as usize / 2 * if has_room { 2 } else { 1 }
     }
 
     pub(crate) fn nearest_bytes(&self) -> usize {
-        let ([_, parts], [width, _]) = (self.nearest_format(), self.nearest_columns());
-        NEAREST_STAGES * self.nearest_tile() * (parts * (2 * width + 16) + 4)
+        self.nearest_stages() * self.nearest_tile() * (2 * self.nearest_columns()[1] + 4)
     }
 
     fn nearest_definitions(&self) -> String {
         let ([vector, parts], [width, _]) = (self.nearest_format(), self.nearest_columns());
-        let (is_vector, tile) = (self.step == (KMeansStep::Nearest { is_vector: true }), self.nearest_tile());
-        format!(
-            "#define PARTS {parts}\n#define FORMAT \"{}\"\n#define IS_VECTOR {}\n\
-             enum {{ VECTOR = {vector}, WIDTH = {width}, TILE = {tile}, STAGES = {NEAREST_STAGES} }};\n",
+        let (is_vector, is_warpgroup) = match self.step {
+            KMeansStep::Nearest { is_vector, is_warpgroup } => (is_vector, is_warpgroup),
+            _ => (false, false),
+        };
+        let (tile, stages, [_, blocks]) = (self.nearest_tile(), self.nearest_stages(), self.block());
+        let mut text = format!(
+            "#define PARTS {parts}\n#define FORMAT \"{}\"\n#define IS_VECTOR {}\n#define IS_WARPGROUP {}\n\
+             enum {{ VECTOR = {vector}, WIDTH = {width}, TILE = {tile}, STAGES = {stages}, BLOCKS_PER_SM = {blocks} }};\n",
             if parts == 1 { "f16" } else { "bf16" },
             i32::from(is_vector),
-        )
+            i32::from(is_warpgroup),
+        );
+        if is_warpgroup {
+            // A thread has half as many sums as a tile has centres.
+            let list = |item: &dyn Fn(usize) -> String, n: std::ops::Range<usize>| {
+                n.map(item).collect::<Vec<_>>().join(", ")
+            };
+            let (operand, n) = (|i| format!("%{i}"), tile / 2);
+            let sum = |i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4);
+            let _ = writeln!(
+                text,
+                "#define COLUMNS_TEXT \"{tile}\"\n#define SUM_NAMES \"{}\"\n#define SUM_OPERANDS {}\n\
+                 #define INPUTS \"{}\"\n#define MATRICES \"%{}\"\n#define IS_ADDED \"%{}\"",
+                list(&operand, 0..n),
+                list(&sum, 0..n),
+                list(&operand, n..n + 4),
+                n + 4,
+                n + 5
+            );
+        }
+        text
     }
 }
 
@@ -452,11 +491,11 @@ impl KernelSpec for KMeansSpec {
             _ => computed,
         };
         let out = if self.step == (KMeansStep::Distances { is_double: true }) { "double" } else { computed };
-        let lanes = self.dimensions.next_power_of_two().min(32);
+        let (lanes, [threads, _]) = (self.dimensions.next_power_of_two().min(32), self.block());
         let _ = writeln!(
             text,
             "typedef unsigned long long u64; typedef {} P; typedef {computed} A; typedef {operand} OPERAND; typedef {out} OUT;\n\
-             enum {{ D = {}, THREADS = {THREADS}, LANES = {lanes} }};\n\
+             enum {{ D = {}, THREADS = {threads}, LANES = {lanes} }};\n\
              #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}\n\
              #define IS_TENSOR {}",
             stored_type(self.dtype),

@@ -1,9 +1,12 @@
 //! Assigns rows to the nearest centres.
 
 use super::{Centers, Problem};
-use crate::kernels::{KMeansSpec, KMeansStep, THREADS};
+use crate::kernels::{KMeansSpec, KMeansStep};
 use rtcg_array::{GpuArray, array_args, nearest_columns, push_arrays, push_optional};
 use rtcg_hal::{DType, DeviceInfo, Result, tunable};
+
+/// Shared memory that the tiles of tensor cores need.
+const MIN_SHARED_BYTES: u32 = 66 << 10;
 
 tunable! {
     /// How k-means assigns rows to centres.
@@ -20,14 +23,17 @@ tunable! {
         k: i64 = PowerOfTwo,
     }
     parameters {
-        /// `tensor` keeps rows in registers while centres are multiplied by tensor cores, `product` is a product of matrices
-        /// with an arg-min epilogue where the device has one, `tiles` multiplies by tiles.
-        kernel: &'static str = ["tensor", "product", "tiles"],
+        /// `tensor` keeps rows in registers while centres are multiplied by tensor cores, and so does `warpgroup` by those
+        /// of compute capability 9.0; `product` is a product of matrices with an arg-min epilogue where the device has
+        /// one, `tiles` multiplies by tiles.
+        kernel: &'static str = ["warpgroup", "tensor", "product", "tiles"],
     }
     device { compute_capability, shared_bytes }
     require {
-        kernel != "tensor" || compute_capability >= 80 && shared_bytes >= 65536 && dtype != DType::F64 && n <= 2147483647;
-        kernel != "tensor" || columns <= 256 && (dtype == DType::F16 || columns <= 128);
+        kernel != "warpgroup" || compute_capability == 90;
+        kernel == "product" || kernel == "tiles" || compute_capability >= 80 && shared_bytes >= 67584;
+        kernel == "product" || kernel == "tiles" || dtype != DType::F64 && n <= 2147483647;
+        kernel == "product" || kernel == "tiles" || columns <= 256 && (dtype == DType::F16 || columns <= 128);
         kernel != "product" || dtype != DType::F64;
     }
     rule assign_rule;
@@ -38,13 +44,20 @@ fn assign_rule(problem: &AssignProblem, device_info: &DeviceInfo) -> AssignChoic
     let most = if dtype == DType::F16 { 256 } else { 128 };
     let has_units = !device_info.is_simd_cpu()
         && device_info.compute_capability >= 80
-        && device_info.shared_bytes >= 65536;
+        && device_info.shared_bytes >= MIN_SHARED_BYTES;
     let kernel = match dtype {
         DType::F64 => "tiles",
-        _ if has_units && columns <= most && n <= i64::from(i32::MAX) => "tensor",
+        _ if has_units && columns <= most && n <= i64::from(i32::MAX) => {
+            if device_info.compute_capability == 90 { "warpgroup" } else { "tensor" }
+        }
         _ => "product",
     };
     AssignChoice { kernel }
+}
+
+/// Whether a kernel takes centres as tensor cores read them.
+pub(super) fn is_tensor(kernel: &str) -> bool {
+    matches!(kernel, "tensor" | "warpgroup")
 }
 
 pub(super) fn choose_kernel(rows: &GpuArray, k: usize) -> &'static str {
@@ -53,14 +66,14 @@ pub(super) fn choose_kernel(rows: &GpuArray, k: usize) -> &'static str {
     let kernel = rows.context().choose::<AssignChoice>(&problem).kernel;
     // Choices are made for similar sizes.
     let spec = KMeansSpec { dtype: rows.dtype(), dimensions: columns, step: KMeansStep::Assign };
-    if kernel == "tensor" && !(spec.has_nearest() && i32::try_from(n).is_ok()) { "product" } else { kernel }
+    if is_tensor(kernel) && !(spec.has_nearest() && i32::try_from(n).is_ok()) { "product" } else { kernel }
 }
 
 impl Problem {
     /// Writes the nearest centre of each row, and how many have another one than before.
     pub(super) fn assign(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
         changed.memset_zero()?;
-        if self.kernel == "tensor" {
+        if is_tensor(self.kernel) {
             return self.assign_by_tensor_cores(centers, labels, changed);
         }
         let is_half = self.rows.dtype() == DType::F16;
@@ -92,9 +105,9 @@ impl Problem {
         args.push_u32(self.k as u32);
         let row_bytes = self.width() * self.rows.itemsize();
         let is_vector = row_bytes.is_multiple_of(16) && self.rows.first_element_address().is_multiple_of(16);
-        let spec = self.spec(KMeansStep::Nearest { is_vector });
+        let spec = self.spec(KMeansStep::Nearest { is_vector, is_warpgroup: self.kernel == "warpgroup" });
         let blocks = self.n().div_ceil(spec.nearest_rows()) as u32;
-        self.ctx().launch_grid(&spec, [blocks, 1, 1], [THREADS, 1, 1], spec.nearest_bytes() as u32, &args)?;
+        self.ctx().launch_grid(&spec, [blocks, 1, 1], [spec.block()[0], 1, 1], spec.nearest_bytes() as u32, &args)?;
         match unsure {
             Some(unsure) => self.assign_by_tiles(centers, labels, changed, Some(&unsure)),
             None => Ok(()),
