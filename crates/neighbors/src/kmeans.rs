@@ -54,6 +54,10 @@ impl Default for KMeansOptions<'_> {
     }
 }
 
+/// Rows of a block that sums squared deviations, at least, and these blocks, at most.
+const MIN_SPREAD_ROWS: usize = 256;
+const MAX_SPREAD_BLOCKS: usize = 1024;
+
 /// What [`kmeans`] returns.
 #[derive(Debug, Clone)]
 pub struct KMeans {
@@ -172,7 +176,7 @@ impl Problem {
         let rows = x.to_dtype(dtype)?.to_contiguous()?;
         let by_column = ReduceOptions { axes: Some(&[0]), dtype: Some(DType::F64), ..ReduceOptions::default() };
         let mean = rows.reduce_statistic(Statistic::Mean, 0.0, by_column)?;
-        let variance = read_f64(&rows.reduce_statistic(Statistic::Variance, 0.0, by_column)?)?;
+        let variance = variances(&rows, &mean)?;
         let means = read_f64(&mean)?;
         if let Some(column) = means.iter().zip(&variance).position(|(m, v)| !m.is_finite() || !v.is_finite()) {
             return Err(ArrayError::value_error(format!(
@@ -354,6 +358,20 @@ impl Problem {
         self.launch(KMeansStep::Distances { is_double }, self.n() * self.width().min(32), &args)?;
         Ok(out)
     }
+}
+
+/// The variances of columns with these means. Waits.
+fn variances(rows: &GpuArray, means: &GpuArray) -> Result<Vec<f64>> {
+    let (ctx, [n, d]) = (rows.context(), [rows.shape()[0], rows.shape()[1]]);
+    // A number that does not depend on the device.
+    let blocks = n.div_ceil(MIN_SPREAD_ROWS).min(MAX_SPREAD_BLOCKS);
+    let sums = GpuArray::empty(ctx, &[blocks, d], DType::F64, Order::C)?;
+    let mut args = array_args(&[&sums, rows, means])?;
+    args.push_u64(n as u64);
+    let spec = KMeansSpec { dtype: rows.dtype(), dimensions: d, step: KMeansStep::Spread };
+    ctx.launch(&spec, blocks as u32, THREADS, &args)?;
+    let total = sums.reduce(ReductionOp::Sum, ReduceOptions { axes: Some(&[0]), ..ReduceOptions::default() })?;
+    Ok(read_f64(&total)?.iter().map(|sum| sum / n as f64).collect())
 }
 
 /// A copy of rows with columns of zeros behind them, or the rows themselves if there are none.

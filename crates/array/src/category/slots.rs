@@ -15,6 +15,8 @@ use rtcg_hal::{DType, LaunchArgs, Result};
 const SLOTS: usize = 4096;
 const VECTOR_SLOTS: usize = 8192;
 const MIN_SLOT_ROWS: usize = 32;
+/// Labels of a thread that counts digits, at least.
+const THREAD_LABELS: usize = 16;
 /// Bits of a label within its group, at most, for which a label has bits left that no digit sorts by.
 const MAX_SHIFT: u32 = 10;
 /// Labels of the warps of a block together.
@@ -29,6 +31,8 @@ struct Sorted {
     keys: GpuArray,
     /// Values, or the places of rows.
     payload: GpuArray,
+    /// Where digits begin.
+    begins: GpuArray,
 }
 
 /// How rows are divided.
@@ -42,15 +46,15 @@ struct Division {
 }
 
 impl Division {
-    fn new(n: usize, n_labels: usize, is_number: bool) -> Self {
-        // Labels out of range are sorted, too, as the number behind the last one.
-        let bits = usize::BITS - n_labels.leading_zeros();
+    /// `largest` is the largest label.
+    fn new(n: usize, n_labels: usize, largest: usize, is_number: bool) -> Self {
+        let bits = usize::BITS - largest.leading_zeros();
         let (passes, shift) = match is_number {
             true => {
                 let passes = bits.saturating_sub(MAX_SHIFT).div_ceil(8).max(1);
                 (passes, bits.saturating_sub(8 * passes))
             }
-            false => (bits.div_ceil(8), 0),
+            false => (bits.div_ceil(8).max(1), 0),
         };
         let groups = n_labels.div_ceil(1 << shift);
         let length = match is_number {
@@ -80,9 +84,9 @@ impl Category<'_> {
     }
 
     fn combine_numbers(&self) -> Result<()> {
-        let division = Division::new(self.n, self.n_labels, true);
+        let division = Division::new(self.n, self.n_labels, self.n_labels, true);
         let sorted = self.sort_by_group(&division, Some(&self.values.reshape_to(&[self.n], Order::C)?))?;
-        let [offsets, slots] = self.bounds(&division, &sorted.keys)?;
+        let [offsets, slots] = self.bounds(&division, &sorted)?;
         let Division { shift, slots: count, .. } = division;
         let partials = self.partials(count << shift)?;
         let mut args = array_args(&[&partials, &sorted.payload, &sorted.keys, &offsets, &slots])?;
@@ -96,9 +100,11 @@ impl Category<'_> {
     }
 
     fn combine_vectors(&self) -> Result<()> {
-        let division = Division::new(self.n, self.n_labels, false);
+        // Labels out of range are sorted, too, as the number behind the last one.
+        let largest = if self.numbers.is_some() { self.n_labels - 1 } else { self.n_labels };
+        let division = Division::new(self.n, self.n_labels, largest, false);
         let sorted = self.sort_by_group(&division, None)?;
-        let [offsets, slots] = self.bounds(&division, &sorted.keys)?;
+        let [offsets, slots] = self.bounds(&division, &sorted)?;
         let partials = self.partials(division.slots * self.columns)?;
         let mut args = array_args(&[&partials, &self.values])?;
         push_optional(&mut args, self.weights.as_ref())?;
@@ -153,7 +159,7 @@ impl Category<'_> {
         self.push_labels(&mut args)?;
         args.push_u32(division.shift.into());
         let spec = self.stage(CategoryStage::Digits { passes: division.passes as u8 });
-        let blocks = ctx.device_info().resident_blocks().min(self.n.div_ceil(4 * CATEGORY_THREADS as usize));
+        let blocks = ctx.device_info().resident_blocks().min(self.n.div_ceil(THREAD_LABELS * CATEGORY_THREADS as usize));
         ctx.launch(&spec, blocks.max(1) as u32, CATEGORY_THREADS, &args)?;
         let digits = LabelDigits {
             labels: keys.as_ref().unwrap_or(&self.labels),
@@ -163,19 +169,20 @@ impl Category<'_> {
             begins: &begins,
         };
         let [keys, payload] = digits.sort(payload)?;
-        Ok(Sorted { keys, payload })
+        Ok(Sorted { keys, payload, begins })
     }
 
     /// Where groups begin, and the groups of slots.
-    fn bounds(&self, division: &Division, keys: &GpuArray) -> Result<[GpuArray; 2]> {
+    fn bounds(&self, division: &Division, sorted: &Sorted) -> Result<[GpuArray; 2]> {
         let ctx = self.out.context();
         let new = |length: usize| GpuArray::empty(ctx, &[length], DType::U32, Order::C);
         let found = [new(division.groups + 1)?, new(division.slots)?];
-        let mut args = array_args(&[&found[0], &found[1], keys])?;
+        let mut args = array_args(&[&found[0], &found[1], &sorted.keys])?;
+        push_optional(&mut args, (division.passes == 1).then_some(&sorted.begins))?;
         let numbers = [self.n, self.n_labels, division.groups, division.length];
         numbers.iter().for_each(|&n| args.push_u32(n as u32));
         let spec = self.stage(CategoryStage::Bounds { shift: division.shift });
-        ctx.launch(&spec, ctx.device_info().grid_block_count(division.groups + 1), CATEGORY_THREADS, &args)?;
+        ctx.launch(&spec, ctx.device_info().grid_block_count(division.groups + 2), CATEGORY_THREADS, &args)?;
         Ok(found)
     }
 

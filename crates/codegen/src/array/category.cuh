@@ -305,9 +305,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_digits(unsigned *
 // Rows that are sorted by group have slots of `length` rows of one group each. Those of a group begin at the slot
 // offsets[group] / length + group, which leaves room for all before it; some slots are empty.
 #if STAGE_BOUNDS
-extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *offsets, unsigned *slots, const unsigned *keys, unsigned n, unsigned n_labels, unsigned groups, unsigned length)
+extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *offsets, unsigned *slots, const unsigned *keys, const unsigned *begins, unsigned n, unsigned n_labels, unsigned groups, unsigned length)
 {
   auto begin_of = [&](unsigned group) {
+    if (begins) return group < 256 ? begins[group] : n;
     unsigned low = 0, high = n;
     while (low < high) {
       const unsigned middle = low + (high - low) / 2, key = keys[middle];
@@ -317,14 +318,14 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *
     return low;
   };
   // The last thread of a block only searches for where the group before ends.
-  __shared__ unsigned begins[THREADS];
+  __shared__ unsigned found[THREADS];
   for (unsigned first = blockIdx.x * (THREADS - 1); first <= groups; first += gridDim.x * (THREADS - 1)) {
     const unsigned group = first + threadIdx.x, begin = group <= groups ? begin_of(group) : 0;
-    begins[threadIdx.x] = begin;
+    found[threadIdx.x] = begin;
     __syncthreads();
     if (threadIdx.x < THREADS - 1 && group <= groups) offsets[group] = begin;
     if (threadIdx.x < THREADS - 1 && group < groups) {
-      const unsigned next = begins[threadIdx.x + 1] / length + group + 1;
+      const unsigned next = found[threadIdx.x + 1] / length + group + 1;
       for (unsigned slot = begin / length + group; slot < next; ++slot) slots[slot] = group;
     }
     __syncthreads();

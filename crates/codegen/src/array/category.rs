@@ -74,7 +74,8 @@ pub enum CategoryStage {
         passes: u8,
     },
     /// Where groups of `1 << shift` labels begin, and the group of each slot. Parameters: these (uint32), labels that are
-    /// sorted by group, the number of labels of rows, the number of labels, groups, rows of a slot.
+    /// sorted by group, where digits begin if groups are those of one digit or else null, the number of rows, of labels, of
+    /// groups, rows of a slot.
     Bounds {
         /// Bits of a label within its group.
         shift: u8,

@@ -4,12 +4,10 @@ __device__ __forceinline__ A rt_value(const P *x) { return (A)rt_load(x); }
 
 #if STEP_ASSIGN
 // The nearest centre of each row, by tiles of products; a block has SIDE rows, and looks at all centres. Of equally near
-// ones the first is taken. `changed` counts rows that had another. Of `unsure` ones, a number and then places, or of all.
-enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = D > 16 ? 32 : 16 };
-extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, const unsigned *unsure, u64 n, unsigned k)
+// ones the first is taken. `changed` counts rows that had another.
+enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = 16 };
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, u64 n, unsigned k)
 {
-  if (unsure) n = unsure[0];
-  auto place_of = [&](u64 i) { return unsure ? (u64)unsure[1 + i] : i; };
   __shared__ __align__(16) A memory[2 * DEPTH * (SIDE + 1)];
   __shared__ A best[SIDE][ACROSS + 1];
   __shared__ unsigned place[SIDE][ACROSS + 1];
@@ -26,7 +24,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
         __syncthreads();
         for (int i = threadIdx.x; i < SIDE * DEPTH; i += THREADS) {
           const int line = i / DEPTH, t = i % DEPTH;
-          xs[t][line] = first + line < n && t0 + t < D ? rt_value(rows + place_of(first + line) * D + t0 + t) : (A)0;
+          xs[t][line] = first + line < n && t0 + t < D ? rt_value(rows + (first + line) * D + t0 + t) : (A)0;
           cs[t][line] = base + line < k && t0 + t < D ? centers[(size_t)(base + line) * D + t0 + t] : (A)0;
         }
         __syncthreads();
@@ -67,7 +65,70 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
         const unsigned from = place[threadIdx.x][i];
         if (other < nearest || (other == nearest && from < label)) { nearest = other; label = from; }
       }
-      int &own = labels[place_of(first + threadIdx.x)];
+      is_new = labels[first + threadIdx.x] != (int)label;
+      labels[first + threadIdx.x] = (int)label;
+    }
+    const int count = __syncthreads_count(is_new);
+    if (threadIdx.x == 0 && count) atomicAdd(changed, (unsigned)count);
+  }
+}
+#endif
+
+#if STEP_RECHECK
+// The nearest centres of rows that kmeans_nearest is unsure of, a number and then places: SIDE at a time, whose products with
+// centres a block's threads add up in the order of columns, as kmeans_assign does.
+enum { SIDE = 8 };
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_recheck(int *labels, unsigned *changed, const unsigned *unsure, const P *rows, const A *centers, const A *bias, unsigned k)
+{
+  __shared__ A xs[SIDE][D];
+  __shared__ A best[SIDE][THREADS / 32];
+  __shared__ unsigned place[SIDE][THREADS / 32];
+  const unsigned n = unsure[0], lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (unsigned first = blockIdx.x * SIDE; first < n; first += gridDim.x * SIDE) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < SIDE * D; i += THREADS) {
+      const unsigned row = first + i / D;
+      xs[i / D][i % D] = row < n ? rt_value(rows + (u64)unsure[1 + row] * D + i % D) : (A)0;
+    }
+    __syncthreads();
+    A least[SIDE];
+    unsigned at[SIDE];
+#pragma unroll
+    for (int r = 0; r < SIDE; ++r) { least[r] = RT_INFINITY; at[r] = 0; }
+    for (unsigned j = threadIdx.x; j < k; j += THREADS) {
+      A sum[SIDE] = {};
+#pragma unroll 8
+      for (int t = 0; t < D; ++t) {
+        const A c = centers[(size_t)j * D + t];
+#pragma unroll
+        for (int r = 0; r < SIDE; ++r) sum[r] += xs[r][t] * c;
+      }
+#pragma unroll
+      for (int r = 0; r < SIDE; ++r) {
+        const A score = bias[j] - 2 * sum[r];
+        if (score < least[r]) { least[r] = score; at[r] = j; }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < SIDE; ++r) {
+      for (int step = 16; step > 0; step /= 2) {
+        const A other = __shfl_xor_sync(~0u, least[r], step);
+        const unsigned from = __shfl_xor_sync(~0u, at[r], step);
+        if (other < least[r] || (other == least[r] && from < at[r])) { least[r] = other; at[r] = from; }
+      }
+      if (lane == 0) { best[r][warp] = least[r]; place[r][warp] = at[r]; }
+    }
+    __syncthreads();
+    bool is_new = false;
+    if (threadIdx.x < SIDE && first + threadIdx.x < n) {
+      A nearest = best[threadIdx.x][0];
+      unsigned label = place[threadIdx.x][0];
+      for (int i = 1; i < THREADS / 32; ++i) {
+        const A other = best[threadIdx.x][i];
+        const unsigned from = place[threadIdx.x][i];
+        if (other < nearest || (other == nearest && from < label)) { nearest = other; label = from; }
+      }
+      int &own = labels[unsure[1 + first + threadIdx.x]];
       is_new = own != (int)label;
       own = (int)label;
     }
@@ -90,6 +151,42 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_labels(int *labels,
   }
   for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(~0u, count, step);
   if (threadIdx.x % 32 == 0 && count) atomicAdd(changed, count);
+}
+#endif
+
+#if STEP_SPREAD
+// Sums of the squared deviations of columns from their means, of each block's rows: every gridDim.x-th of groups, of which
+// there is one for each ACROSS threads.
+enum { ACROSS = D < THREADS ? D : THREADS, GROUPS = THREADS / ACROSS, AT_ONCE = 8 };
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_spread(double *sums, const P *rows, const double *means, u64 n)
+{
+  __shared__ double memory[THREADS];
+  const int group = threadIdx.x / ACROSS;
+  const u64 step = (u64)gridDim.x * GROUPS;
+  for (int base = 0; base < D; base += ACROSS) {
+    const int column = base + threadIdx.x % ACROSS;
+    double sum = 0;
+    if (group < GROUPS && column < D) {
+      const double mean = means[column];
+      for (u64 first = (u64)blockIdx.x * GROUPS + group; first < n; first += step * AT_ONCE) {
+        A value[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) value[i] = rt_value(rows + (first + i * step < n ? first + i * step : first) * D + column);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+          const double difference = (double)value[i] - mean;
+          if (first + i * step < n) sum += difference * difference;
+        }
+      }
+    }
+    __syncthreads();
+    memory[threadIdx.x] = sum;
+    __syncthreads();
+    if (group == 0 && column < D) {
+      for (int other = 1; other < GROUPS; ++other) sum += memory[other * ACROSS + threadIdx.x];
+      sums[(size_t)blockIdx.x * D + column] = sum;
+    }
+  }
 }
 #endif
 

@@ -8,6 +8,9 @@
 // Of equal scores the first is taken. `centers` has tiles of TILE centres, and each tile, for each of PARTS parts of numbers and
 // STEPS parts of WIDTH columns, matrices of 8 centres and 8 columns, which are in the order in which lanes read VECTOR adjacent
 // columns of rows. Bias is infinite behind the last centre.
+//
+// By warpgroups, blocks stay and look at one tile of rows after another; the next one is copied to shared memory meanwhile
+// (HAS_AHEAD), and all that blocks wait for is a copy.
 enum { WARPS = THREADS / 32, STEPS = WIDTH / 16, TILE_BYTES = TILE * PARTS * WIDTH * 2, STAGE = TILE_BYTES + TILE * 4 };
 #if IS_WARPGROUP
 enum { LINES = 1, COLUMNS = TILE };
@@ -79,24 +82,44 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane % 4;
   const unsigned ring = rt_shared(memory), tiles = (k + TILE - 1) / TILE;
 #if IS_WARPGROUP
-  // Of each stage, whether it is filled, and whether all warps are done with it.
-  __shared__ u64 barriers[2 * STAGES];
-  const unsigned filled = rt_shared(barriers), done = filled + 8 * STAGES;
+  const u64 row_tiles = (n + ROWS - 1) / ROWS;
+  const unsigned steps = (unsigned)((row_tiles - blockIdx.x + gridDim.x - 1) / gridDim.x) * tiles;
+  // Of each stage, whether it is filled, and whether all warps are done with it; the same of rows.
+  __shared__ u64 barriers[2 * STAGES + 2];
+  const unsigned filled = rt_shared(barriers), done = filled + 8 * STAGES, rows_filled = done + 8 * STAGES, rows_done = rows_filled + 8;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < 2 * STAGES; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(filled + 8 * i), "r"(i < STAGES ? 1 : WARPS) : "memory");
+    for (int i = 0; i < 2 * STAGES + 2; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(filled + 8 * i), "r"(i < STAGES || i == 2 * STAGES ? 1 : WARPS) : "memory");
     asm volatile("fence.proxy.async;" ::: "memory");
   }
   __syncthreads();
-  auto fetch = [&](unsigned tile) {
-    if (threadIdx.x == 0 && tile < tiles) {
-      const unsigned stage = tile % STAGES, to = ring + stage * STAGE, barrier = filled + 8 * stage;
-      if (tile >= STAGES) rt_wait(done + 8 * stage, (tile / STAGES - 1) % 2);
+  auto fetch = [&](unsigned at) {
+    if (threadIdx.x == 0 && at < steps) {
+      const unsigned stage = at % STAGES, to = ring + stage * STAGE, barrier = filled + 8 * stage, tile = at % tiles;
+      if (at >= STAGES) rt_wait(done + 8 * stage, (at / STAGES - 1) % 2);
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"(STAGE) : "memory");
       rt_copy(to, (const unsigned char *)centers + (size_t)tile * TILE_BYTES, TILE_BYTES, barrier);
       rt_copy(to + TILE_BYTES, bias + tile * TILE, TILE * 4, barrier);
     }
     __syncwarp();
   };
+  auto arrive = [&](unsigned barrier) {
+    __syncwarp();
+    if (lane == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");
+  };
+#if HAS_AHEAD
+  const unsigned char *const ahead = memory + STAGES * STAGE;
+  auto fetch_rows = [&](u64 tile, unsigned turn) {
+    if (threadIdx.x == 0 && tile < row_tiles) {
+      if (turn > 0) rt_wait(rows_done, (turn - 1) % 2);
+      const u64 left = n - tile * ROWS;
+      const unsigned bytes = (unsigned)(left < ROWS ? left : ROWS) * (D * (unsigned)sizeof(P));
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(rows_filled), "r"(bytes) : "memory");
+      rt_copy(rt_shared(ahead), rows + tile * ROWS * D, bytes, rows_filled);
+    }
+    __syncwarp();
+  };
+  fetch_rows(blockIdx.x, 0);
+#endif
 #else
   auto fetch = [&](unsigned tile) {
     if (tile < tiles) {
@@ -108,23 +131,42 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
 #endif
-  for (unsigned tile = 0; tile < STAGES - 1; ++tile) fetch(tile);
+  for (unsigned at = 0; at < STAGES - 1; ++at) fetch(at);
 
-  const u64 first = blockIdx.x * (u64)ROWS + warp * (LINES * 16) + lane / 4;
+  unsigned count = 0;
+#if IS_WARPGROUP
+  unsigned at_step = 0, turn = 0;
+  for (u64 row_tile = blockIdx.x; row_tile < row_tiles; row_tile += gridDim.x, ++turn) {
+#else
+  const u64 row_tile = blockIdx.x;
+  {
+#endif
+  const u64 first = row_tile * ROWS + warp * (LINES * 16) + lane / 4;
+  // Read early, for they are compared at the end.
+  int labels_before[LINES][2];
+#pragma unroll
+  for (int i = 0; i < LINES * 2; ++i) {
+    const u64 row = first + i * 8;
+    labels_before[i / 2][i % 2] = quad == 0 && row < n ? labels[row] : 0;
+  }
   unsigned x[LINES][PARTS][STEPS][4];
 #if PARTS == 2
   float squares[LINES][2] = {};
   float largest = 0;
-  for (unsigned j = lane; j < k; j += 32) largest = fmaxf(largest, bias[j]);
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+#endif
+#if HAS_AHEAD
+  rt_wait(rows_filled, turn % 2);
 #endif
 #pragma unroll
   for (int line = 0; line < LINES; ++line)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const u64 row = first + line * 16 + half * 8;
+#if HAS_AHEAD
+      const P *const from = (const P *)ahead + (warp * 16 + lane / 4 + half * 8) * D;
+#else
       const P *const from = rows + (row < n ? row : n - 1) * D;
+#endif
 #pragma unroll
       for (int group = 0; group < WIDTH / (4 * VECTOR); ++group) {
         const int column = (group * 4 + quad) * VECTOR;
@@ -146,6 +188,9 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
 #endif
       }
     }
+#if HAS_AHEAD
+  arrive(rows_done);
+#endif
 
   float best[LINES][2], second[LINES][2];
   unsigned at[LINES][2];
@@ -153,10 +198,14 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
   for (int i = 0; i < LINES * 2; ++i) { best[i / 2][i % 2] = second[i / 2][i % 2] = RT_INFINITY; at[i / 2][i % 2] = 0; }
 #pragma unroll 1
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    const unsigned char *const stage = memory + tile % STAGES * STAGE;
 #if IS_WARPGROUP
-    fetch(tile + STAGES - 1);
-    rt_wait(filled + 8 * (tile % STAGES), tile / STAGES % 2);
+    const unsigned at_stage = at_step % STAGES;
+    const unsigned char *const stage = memory + at_stage * STAGE;
+    fetch(at_step + STAGES - 1);
+#if HAS_AHEAD
+    if (tile + 1 == tiles) fetch_rows(row_tile + gridDim.x, turn + 1);
+#endif
+    rt_wait(filled + 8 * at_stage, at_step / STAGES % 2);
     const unsigned from = rt_shared(stage);
     {
       const int base = 0;
@@ -170,6 +219,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #else
+    const unsigned char *const stage = memory + tile % STAGES * STAGE;
     asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 2) : "memory");
     __syncthreads();
     fetch(tile + STAGES - 1);
@@ -196,6 +246,14 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
             }
       }
 #endif
+#if PARTS == 2
+      if (base == 0)
+#pragma unroll
+        for (int i = 0; i < TILE / 32; ++i) {
+          const float own = ((const float *)(stage + TILE_BYTES))[i * 32 + lane];
+          if (own < RT_INFINITY) largest = fmaxf(largest, own);
+        }
+#endif
 #pragma unroll
       for (int c = 0; c < COLUMNS / 8; ++c) {
         const float2 biases = ((const float2 *)(stage + TILE_BYTES))[(base + c * 8) / 2 + quad];
@@ -213,12 +271,15 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
       }
     }
 #if IS_WARPGROUP
-    __syncwarp();
-    if (lane == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(done + 8 * (tile % STAGES)) : "memory");
+    arrive(done + 8 * at_stage);
+    ++at_step;
 #endif
   }
 
-  unsigned count = 0;
+#if PARTS == 2
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+#endif
 #pragma unroll
   for (int line = 0; line < LINES; ++line)
 #pragma unroll
@@ -250,10 +311,11 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void kmeans_near
       is_own = is_own && !is_unsure;
 #endif
       if (is_own) {
-        count += labels[row] != (int)label;
+        count += labels_before[line][half] != (int)label;
         labels[row] = (int)label;
       }
     }
+  }
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(~0u, count, step);
   __shared__ unsigned counts[WARPS];

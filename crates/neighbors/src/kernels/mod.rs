@@ -336,12 +336,15 @@ impl KernelSpec for NormsSpec {
 /// A step of k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KMeansStep {
-    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the number and the
-    /// places of rows that are looked at (uint32) or null, the numbers of rows and centres.
+    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the numbers of
+    /// both.
     Assign,
+    /// Parameters: labels, how many change, the number and the places of rows that are looked at (uint32), rows, centres,
+    /// squared lengths of these, their number.
+    Recheck,
     /// By tensor cores. Parameters: labels, how many change, for rows of float32 the number (0) and the places of rows that
-    /// are left out or else null, rows, centres and squared lengths with padding, the numbers of rows and centres. Blocks of
-    /// [`KMeansSpec::nearest_rows`], with dynamic shared memory: [`KMeansSpec::nearest_bytes`].
+    /// are left out or else null, rows, centres and squared lengths with padding, the numbers of rows and centres.
+    /// [`KMeansSpec::nearest_blocks`], with dynamic shared memory: [`KMeansSpec::nearest_bytes`].
     Nearest {
         /// Rows begin at multiples of 16 bytes.
         is_vector: bool,
@@ -350,6 +353,9 @@ pub(crate) enum KMeansStep {
     },
     /// Parameters: labels, how many change, keys (uint64), their number, the number of centres.
     Labels,
+    /// Parameters: sums of squared deviations of columns for each block (float64), rows, means of columns (float64), the
+    /// number of rows.
+    Spread,
     /// Parameters: centres, their squared lengths, centres as a product takes them or null, the state (float64), sums,
     /// weights, centres before, how many labels changed, the number of centres. One block for each centre.
     Centers {
@@ -416,18 +422,32 @@ impl KMeansSpec {
         if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { NEAREST_TILE } else { NEAREST_TILE / 2 }
     }
 
-    fn nearest_stages(&self) -> usize {
-        if self.is_warpgroup() { 3 } else { 2 }
+    /// Stages of centres, and whether there is room for rows to be copied ahead.
+    fn nearest_stages(&self) -> (usize, bool) {
+        let has_room = self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
+        match self.step {
+            KMeansStep::Nearest { is_vector, is_warpgroup: true } if !has_room || !is_vector => (3, false),
+            KMeansStep::Nearest { is_warpgroup, .. } => (2, is_warpgroup),
+            _ => (2, false),
+        }
     }
 
     /// Rows of a block of [`KMeansStep::Nearest`].
-    pub(crate) fn nearest_rows(&self) -> usize {
+    fn nearest_rows(&self) -> usize {
         let has_room = !self.is_warpgroup() && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
         self.block()[0] as usize / 2 * if has_room { 2 } else { 1 }
     }
 
     pub(crate) fn nearest_bytes(&self) -> usize {
-        self.nearest_stages() * self.nearest_tile() * (2 * self.nearest_columns()[1] + 4)
+        let (stages, has_ahead) = self.nearest_stages();
+        let rows = if has_ahead { self.nearest_rows() * self.dimensions * self.dtype.itemsize() } else { 0 };
+        stages * self.nearest_tile() * (2 * self.nearest_columns()[1] + 4) + rows
+    }
+
+    /// Blocks for so many rows: of warpgroups as many as are resident, which stay.
+    pub(crate) fn nearest_blocks(&self, n: usize, multiprocessors: usize) -> usize {
+        let tiles = n.div_ceil(self.nearest_rows());
+        if self.is_warpgroup() { tiles.min(self.block()[1] as usize * multiprocessors.max(1)) } else { tiles }
     }
 
     fn nearest_definitions(&self) -> String {
@@ -436,13 +456,15 @@ impl KMeansSpec {
             KMeansStep::Nearest { is_vector, is_warpgroup } => (is_vector, is_warpgroup),
             _ => (false, false),
         };
-        let (tile, stages, [_, blocks]) = (self.nearest_tile(), self.nearest_stages(), self.block());
+        let (tile, (stages, has_ahead), [_, blocks]) = (self.nearest_tile(), self.nearest_stages(), self.block());
         let mut text = format!(
             "#define PARTS {parts}\n#define FORMAT \"{}\"\n#define IS_VECTOR {}\n#define IS_WARPGROUP {}\n\
+             #define HAS_AHEAD {}\n\
              enum {{ VECTOR = {vector}, WIDTH = {width}, TILE = {tile}, STAGES = {stages}, BLOCKS_PER_SM = {blocks} }};\n",
             if parts == 1 { "f16" } else { "bf16" },
             i32::from(is_vector),
             i32::from(is_warpgroup),
+            i32::from(has_ahead),
         );
         if is_warpgroup {
             // A thread has half as many sums as a tile has centres.
@@ -471,6 +493,8 @@ impl KernelSpec for KMeansSpec {
         match self.step {
             KMeansStep::Nearest { .. } => "kmeans_nearest",
             KMeansStep::Assign => "kmeans_assign",
+            KMeansStep::Recheck => "kmeans_recheck",
+            KMeansStep::Spread => "kmeans_spread",
             KMeansStep::Labels => "kmeans_labels",
             KMeansStep::Centers { .. } => "kmeans_centers",
             KMeansStep::Distances { .. } => "kmeans_distances",
@@ -519,6 +543,8 @@ impl KernelSpec for KMeansSpec {
         }
         for (name, is_step) in [
             ("ASSIGN", self.step == KMeansStep::Assign),
+            ("SPREAD", self.step == KMeansStep::Spread),
+            ("RECHECK", self.step == KMeansStep::Recheck),
             ("LABELS", self.step == KMeansStep::Labels),
             ("CENTERS", matches!(self.step, KMeansStep::Centers { .. })),
             ("DISTANCES", matches!(self.step, KMeansStep::Distances { .. })),

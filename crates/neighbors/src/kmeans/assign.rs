@@ -82,14 +82,14 @@ impl Problem {
             "product" => nearest_columns(&self.rows, &operand, &centers.bias)?,
             _ => None,
         };
-        let Some(keys) = keys else { return self.assign_by_tiles(centers, labels, changed, None) };
+        let Some(keys) = keys else { return self.assign_by_tiles(centers, labels, changed) };
         let mut args = array_args(&[labels, changed, &keys])?;
         args.push_u64(self.n() as u64);
         args.push_u32(self.k as u32);
         self.launch(KMeansStep::Labels, self.n(), &args)
     }
 
-    /// Of rows of float32 the products are not exact; those whose nearest centre is not certain are assigned by tiles.
+    /// Of rows of float32 the products are not exact; those whose nearest centre is not certain are looked at again.
     fn assign_by_tensor_cores(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
         let unsure = match self.rows.dtype() {
             DType::F32 => Some(self.empty(&[1 + self.n()], DType::U32)?),
@@ -106,24 +106,17 @@ impl Problem {
         let row_bytes = self.width() * self.rows.itemsize();
         let is_vector = row_bytes.is_multiple_of(16) && self.rows.first_element_address().is_multiple_of(16);
         let spec = self.spec(KMeansStep::Nearest { is_vector, is_warpgroup: self.kernel == "warpgroup" });
-        let blocks = self.n().div_ceil(spec.nearest_rows()) as u32;
+        let multiprocessors = self.ctx().device_info().multiprocessors as usize;
+        let blocks = spec.nearest_blocks(self.n(), multiprocessors) as u32;
         self.ctx().launch_grid(&spec, [blocks, 1, 1], [spec.block()[0], 1, 1], spec.nearest_bytes() as u32, &args)?;
-        match unsure {
-            Some(unsure) => self.assign_by_tiles(centers, labels, changed, Some(&unsure)),
-            None => Ok(()),
-        }
+        let Some(unsure) = unsure else { return Ok(()) };
+        let mut args = array_args(&[labels, changed, &unsure, &self.rows, &centers.centers, &centers.bias])?;
+        args.push_u32(self.k as u32);
+        self.launch(KMeansStep::Recheck, 32 * self.n(), &args)
     }
 
-    /// Assigns all rows, or those whose number and places are given.
-    fn assign_by_tiles(
-        &self,
-        centers: &Centers,
-        labels: &GpuArray,
-        changed: &GpuArray,
-        places: Option<&GpuArray>,
-    ) -> Result<()> {
+    fn assign_by_tiles(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
         let mut args = array_args(&[labels, changed, &self.rows, &centers.centers, &centers.bias])?;
-        push_optional(&mut args, places)?;
         args.push_u64(self.n() as u64);
         args.push_u32(self.k as u32);
         self.launch(KMeansStep::Assign, 4 * self.n(), &args)
