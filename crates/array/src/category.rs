@@ -12,7 +12,8 @@ use crate::scan::widened_dtype;
 use crate::segments::Segments;
 use crate::{Index, Scalar};
 use rtcg_codegen::array::{
-    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, RadixSpec, ScanOp,
+    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, RadixSpec,
+    ScanOp,
 };
 use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, WeakScalar, tunable};
 use std::sync::Arc;

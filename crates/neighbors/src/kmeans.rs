@@ -7,9 +7,9 @@
 mod assign;
 mod seeding;
 
-pub(crate) use assign::AssignChoice;
 use crate::kernels::{KMeansSpec, KMeansStep, NEAREST_TILE, THREADS};
 use crate::topk::topk;
+pub(crate) use assign::AssignChoice;
 use rtcg_array::{
     GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, Statistic, array_args, category_sums,
     push_arrays, push_optional,
@@ -280,8 +280,7 @@ impl Problem {
 
     /// The means of clusters, and the state of the iteration. Waits.
     fn update(&self, now: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<(Centers, Vec<f64>)> {
-        let [sums, weights] =
-            category_sums(&self.rows, labels, self.k, self.computed(), self.weights.as_ref())?;
+        let [sums, weights] = category_sums(&self.rows, labels, self.k, self.computed(), self.weights.as_ref())?;
         let found = self.centers(&now.centers, Some([&sums, &weights]), changed)?;
         let state = read_f64(&found.1)?;
         let empty: Vec<i64> = (0..self.k).filter(|&j| state[self.k + j] == 0.0).map(|j| j as i64).collect();

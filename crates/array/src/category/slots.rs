@@ -159,7 +159,8 @@ impl Category<'_> {
         self.push_labels(&mut args)?;
         args.push_u32(division.shift.into());
         let spec = self.stage(CategoryStage::Digits { passes: division.passes as u8 });
-        let blocks = ctx.device_info().resident_blocks().min(self.n.div_ceil(THREAD_LABELS * CATEGORY_THREADS as usize));
+        let blocks =
+            ctx.device_info().resident_blocks().min(self.n.div_ceil(THREAD_LABELS * CATEGORY_THREADS as usize));
         ctx.launch(&spec, blocks.max(1) as u32, CATEGORY_THREADS, &args)?;
         let digits = LabelDigits {
             labels: keys.as_ref().unwrap_or(&self.labels),

@@ -261,7 +261,9 @@ impl KernelSpec for CategorySpec {
             CategoryStage::Digits { passes } => (0, format!("PASSES = {passes}")),
             CategoryStage::Rows { vector, .. } => (0, format!("VECTOR = {vector}")),
             CategoryStage::JoinSlots { shift, ways } => (shift, format!("WAYS = {ways}")),
-            CategoryStage::Bounds { shift } | CategoryStage::Slots { shift, .. } => (shift, "WARPS = THREADS / 32".into()),
+            CategoryStage::Bounds { shift } | CategoryStage::Slots { shift, .. } => {
+                (shift, "WARPS = THREADS / 32".into())
+            }
             _ => (0, "WARPS = THREADS / 32".into()),
         };
         let _ = writeln!(text, "enum {{ SHIFT = {shift}, {other} }};");

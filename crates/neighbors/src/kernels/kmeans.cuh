@@ -77,10 +77,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
 #if STEP_RECHECK
 // The nearest centres of rows that kmeans_nearest is unsure of, a number and then places: SIDE at a time, whose products with
 // centres a block's threads add up in the order of columns, as kmeans_assign does.
-enum { SIDE = 8 };
+enum { SIDE = 8, PITCH = (D + 3) / 4 * 4 };
+struct __align__(16) rt_four { A at[4]; };
 extern "C" __global__ __launch_bounds__(THREADS) void kmeans_recheck(int *labels, unsigned *changed, const unsigned *unsure, const P *rows, const A *centers, const A *bias, unsigned k)
 {
-  __shared__ A xs[SIDE][D];
+  __shared__ __align__(16) A xs[SIDE][PITCH];
   __shared__ A best[SIDE][THREADS / 32];
   __shared__ unsigned place[SIDE][THREADS / 32];
   const unsigned n = unsure[0], lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -97,11 +98,18 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_recheck(int *labels
     for (int r = 0; r < SIDE; ++r) { least[r] = RT_INFINITY; at[r] = 0; }
     for (unsigned j = threadIdx.x; j < k; j += THREADS) {
       A sum[SIDE] = {};
-#pragma unroll 8
-      for (int t = 0; t < D; ++t) {
-        const A c = centers[(size_t)j * D + t];
+      const A *const own = centers + (size_t)j * D;
+#pragma unroll 4
+      for (int t = 0; t < D; t += 4) {
+        rt_four c = {};
+        if (D % 4 == 0) c = *(const rt_four *)(own + t);
+        else for (int v = 0; v < 4; ++v) if (t + v < D) c.at[v] = own[t + v];
 #pragma unroll
-        for (int r = 0; r < SIDE; ++r) sum[r] += xs[r][t] * c;
+        for (int r = 0; r < SIDE; ++r) {
+          const rt_four x = *(const rt_four *)(xs[r] + t);
+#pragma unroll
+          for (int v = 0; v < 4; ++v) if (D % 4 == 0 || t + v < D) sum[r] += x.at[v] * c.at[v];
+        }
       }
 #pragma unroll
       for (int r = 0; r < SIDE; ++r) {

@@ -378,7 +378,7 @@ pub(crate) enum KMeansStep {
 /// Centres are padded to a multiple of this for [`KMeansStep::Nearest`].
 pub(crate) const NEAREST_TILE: usize = 128;
 /// Threads of a block of warpgroups.
-const NEAREST_GROUP_THREADS: u32 = 256;
+const NEAREST_GROUP_THREADS: u32 = 512;
 /// Numbers of a row that the lanes of [`KMeansStep::Nearest`] have room for.
 const MAX_NEAREST_NUMBERS: usize = 256;
 
@@ -414,7 +414,7 @@ impl KMeansSpec {
 
     /// Threads of a block, and the blocks that a multiprocessor has room for.
     pub(crate) fn block(&self) -> [u32; 2] {
-        if self.is_warpgroup() { [NEAREST_GROUP_THREADS, 512 / NEAREST_GROUP_THREADS] } else { [THREADS, 2] }
+        if self.is_warpgroup() { [NEAREST_GROUP_THREADS, 1] } else { [THREADS, 2] }
     }
 
     /// Centres of a tile of [`KMeansStep::Nearest`], for half of which there is room if rows are long.
@@ -422,12 +422,11 @@ impl KMeansSpec {
         if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { NEAREST_TILE } else { NEAREST_TILE / 2 }
     }
 
-    /// Stages of centres, and whether there is room for rows to be copied ahead.
+    /// Stages of centres, and whether rows are copied ahead.
     fn nearest_stages(&self) -> (usize, bool) {
         let has_room = self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
         match self.step {
-            KMeansStep::Nearest { is_vector, is_warpgroup: true } if !has_room || !is_vector => (3, false),
-            KMeansStep::Nearest { is_warpgroup, .. } => (2, is_warpgroup),
+            KMeansStep::Nearest { is_vector, is_warpgroup: true } => (3, is_vector && has_room),
             _ => (2, false),
         }
     }
@@ -468,9 +467,8 @@ impl KMeansSpec {
         );
         if is_warpgroup {
             // A thread has half as many sums as a tile has centres.
-            let list = |item: &dyn Fn(usize) -> String, n: std::ops::Range<usize>| {
-                n.map(item).collect::<Vec<_>>().join(", ")
-            };
+            let list =
+                |item: &dyn Fn(usize) -> String, n: std::ops::Range<usize>| n.map(item).collect::<Vec<_>>().join(", ");
             let (operand, n) = (|i| format!("%{i}"), tile / 2);
             let sum = |i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4);
             let _ = writeln!(

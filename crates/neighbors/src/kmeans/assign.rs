@@ -5,8 +5,9 @@ use crate::kernels::{KMeansSpec, KMeansStep};
 use rtcg_array::{GpuArray, array_args, nearest_columns, push_arrays, push_optional};
 use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
-/// Shared memory that the tiles of tensor cores need.
+/// Shared memory that the tiles of tensor cores need, and those of warpgroups.
 const MIN_SHARED_BYTES: u32 = 66 << 10;
+const MIN_GROUP_SHARED_BYTES: u32 = 166 << 10;
 
 tunable! {
     /// How k-means assigns rows to centres.
@@ -30,7 +31,7 @@ tunable! {
     }
     device { compute_capability, shared_bytes }
     require {
-        kernel != "warpgroup" || compute_capability == 90;
+        kernel != "warpgroup" || compute_capability == 90 && shared_bytes >= 169984;
         kernel == "product" || kernel == "tiles" || compute_capability >= 80 && shared_bytes >= 67584;
         kernel == "product" || kernel == "tiles" || dtype != DType::F64 && n <= 2147483647;
         kernel == "product" || kernel == "tiles" || columns <= 256 && (dtype == DType::F16 || columns <= 128);
@@ -48,7 +49,8 @@ fn assign_rule(problem: &AssignProblem, device_info: &DeviceInfo) -> AssignChoic
     let kernel = match dtype {
         DType::F64 => "tiles",
         _ if has_units && columns <= most && n <= i64::from(i32::MAX) => {
-            if device_info.compute_capability == 90 { "warpgroup" } else { "tensor" }
+            let is_hopper = device_info.compute_capability == 90 && device_info.shared_bytes >= MIN_GROUP_SHARED_BYTES;
+            if is_hopper { "warpgroup" } else { "tensor" }
         }
         _ => "product",
     };
