@@ -4,10 +4,12 @@ __device__ __forceinline__ A rt_value(const P *x) { return (A)rt_load(x); }
 
 #if STEP_ASSIGN
 // The nearest centre of each row, by tiles of products; a block has SIDE rows, and looks at all centres. Of equally near
-// ones the first is taken. `changed` counts rows that had another.
+// ones the first is taken. `changed` counts rows that had another. Nothing is done if kmeans_nearest is unsure of at most
+// `few` rows.
 enum { SIDE = 64, PART = 4, ACROSS = SIDE / PART, DEPTH = 16 };
-extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, u64 n, unsigned k)
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels, unsigned *changed, const P *rows, const A *centers, const A *bias, const unsigned *unsure, unsigned few, u64 n, unsigned k)
 {
+  if (unsure && *unsure <= few) return;
   __shared__ __align__(16) A memory[2 * DEPTH * (SIDE + 1)];
   __shared__ A best[SIDE][ACROSS + 1];
   __shared__ unsigned place[SIDE][ACROSS + 1];
@@ -75,12 +77,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void kmeans_assign(int *labels,
 #endif
 
 #if STEP_RECHECK
-// The nearest centres of rows that kmeans_nearest is unsure of, a number and then places: SIDE at a time, whose products with
-// centres a block's threads add up in the order of columns, as kmeans_assign does.
+// The nearest centres of rows that kmeans_nearest is unsure of, a number and then places, if these are few: SIDE at a time,
+// whose products with centres a block's threads add up in the order of columns, as kmeans_assign does.
 enum { SIDE = 8, PITCH = (D + 3) / 4 * 4 };
 struct __align__(16) rt_four { A at[4]; };
-extern "C" __global__ __launch_bounds__(THREADS) void kmeans_recheck(int *labels, unsigned *changed, const unsigned *unsure, const P *rows, const A *centers, const A *bias, unsigned k)
+extern "C" __global__ __launch_bounds__(THREADS) void kmeans_recheck(int *labels, unsigned *changed, const unsigned *unsure, const P *rows, const A *centers, const A *bias, unsigned few, unsigned k)
 {
+  if (*unsure > few) return;
   __shared__ __align__(16) A xs[SIDE][PITCH];
   __shared__ A best[SIDE][THREADS / 32];
   __shared__ unsigned place[SIDE][THREADS / 32];

@@ -336,11 +336,11 @@ impl KernelSpec for NormsSpec {
 /// A step of k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KMeansStep {
-    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the numbers of
-    /// both.
+    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, null or the number of
+    /// rows (uint32) that has to be above the next parameter, the numbers of rows and centres.
     Assign,
     /// Parameters: labels, how many change, the number and the places of rows that are looked at (uint32), rows, centres,
-    /// squared lengths of these, their number.
+    /// squared lengths of these, the most rows, the number of centres.
     Recheck,
     /// By tensor cores. Parameters: labels, how many change, for rows of float32 the number (0) and the places of rows that
     /// are left out or else null, rows, centres and squared lengths with padding, the numbers of rows and centres.

@@ -9,6 +9,9 @@ use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 const MIN_SHARED_BYTES: u32 = 66 << 10;
 const MIN_GROUP_SHARED_BYTES: u32 = 166 << 10;
 
+/// One of so many rows is looked at again by itself; of more, all rows are.
+const FEW_ROWS: usize = 8;
+
 tunable! {
     /// How k-means assigns rows to centres.
     pub(crate) AssignChoice = "kmeans.assign";
@@ -84,7 +87,7 @@ impl Problem {
             "product" => nearest_columns(&self.rows, &operand, &centers.bias)?,
             _ => None,
         };
-        let Some(keys) = keys else { return self.assign_by_tiles(centers, labels, changed) };
+        let Some(keys) = keys else { return self.assign_by_tiles(centers, labels, changed, None) };
         let mut args = array_args(&[labels, changed, &keys])?;
         args.push_u64(self.n() as u64);
         args.push_u32(self.k as u32);
@@ -112,13 +115,24 @@ impl Problem {
         let blocks = spec.nearest_blocks(self.n(), multiprocessors) as u32;
         self.ctx().launch_grid(&spec, [blocks, 1, 1], [spec.block()[0], 1, 1], spec.nearest_bytes() as u32, &args)?;
         let Some(unsure) = unsure else { return Ok(()) };
+        let few = (self.n() / FEW_ROWS) as u32;
         let mut args = array_args(&[labels, changed, &unsure, &self.rows, &centers.centers, &centers.bias])?;
-        args.push_u32(self.k as u32);
-        self.launch(KMeansStep::Recheck, 32 * self.n(), &args)
+        [few, self.k as u32].iter().for_each(|&n| args.push_u32(n));
+        self.launch(KMeansStep::Recheck, 4 * self.n(), &args)?;
+        self.assign_by_tiles(centers, labels, changed, Some((&unsure, few)))
     }
 
-    fn assign_by_tiles(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
+    /// If rows are given that are unsure, only if these are more than so many.
+    fn assign_by_tiles(
+        &self,
+        centers: &Centers,
+        labels: &GpuArray,
+        changed: &GpuArray,
+        unsure: Option<(&GpuArray, u32)>,
+    ) -> Result<()> {
         let mut args = array_args(&[labels, changed, &self.rows, &centers.centers, &centers.bias])?;
+        push_optional(&mut args, unsure.map(|unsure| unsure.0))?;
+        args.push_u32(unsure.map_or(0, |unsure| unsure.1));
         args.push_u64(self.n() as u64);
         args.push_u32(self.k as u32);
         self.launch(KMeansStep::Assign, 4 * self.n(), &args)
