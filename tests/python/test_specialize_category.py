@@ -113,7 +113,9 @@ def test_all_kernels_of_the_decision_agree(kernel):
 
 #: Labels of one digit and of more, and groups that are just full.
 @pytest.mark.parametrize("n, n_labels", [(1, 1), (33, 5), (9000, 1023), (9000, 1024), (3000, 70_000), (900, 300_000)])
-@pytest.mark.parametrize("dtype, label", [("f4", "i4"), ("f8", "u4"), ("i2", "i8"), ("f2", "u2"), ("c8", "i4"), ("c16", "i4")])
+@pytest.mark.parametrize(
+    "dtype, label", [("f4", "i4"), ("f8", "u4"), ("i2", "i8"), ("f2", "u2"), ("c8", "i4"), ("c16", "i4")]
+)
 def test_slots_have_the_sums_of_loops(n, n_labels, dtype, label):
     rng = np.random.default_rng(5)
     labels = rng.integers(0, min(n_labels, 60_000), n).astype(label)
@@ -144,7 +146,8 @@ def test_labels_that_most_values_have(kernel, kind):
     np.testing.assert_array_equal(found.get(), np.bincount(labels, values, n_labels))
     expected = np.full(n_labels, -128, "i1")
     np.maximum.at(expected, labels, bytes_)
-    np.testing.assert_array_equal(by_kernel(kernel, lambda: category_reduce(narrow, where, n_labels, "max")).get(), expected)
+    found = by_kernel(kernel, lambda: category_reduce(narrow, where, n_labels, "max"))
+    np.testing.assert_array_equal(found.get(), expected)
     # Rounded sums have the same bits, too.
     there = xp.asarray(rng.random(n, np.float32))
     bits = {by_kernel(kernel, lambda: category_reduce(there, where, n_labels)).get().tobytes() for _ in range(3)}
@@ -160,7 +163,8 @@ def test_slots_of_vectors(n, n_labels, d, dtype):
     labels = np.where(rng.random(n) < 0.4, n_labels // 2, rng.integers(0, n_labels, n)).astype("i4")
     values, weights = rng.integers(0, 5, (n, d)).astype(dtype), rng.integers(0, 4, n).astype("f4")
     # Vectors that do not begin at a multiple of 16 bytes are read in smaller pieces.
-    there, where, factors = xp.asarray(np.concatenate([values[:1], values]))[1:], xp.asarray(labels), xp.asarray(weights)
+    there = xp.asarray(np.concatenate([values[:1], values]))[1:]
+    where, factors = xp.asarray(labels), xp.asarray(weights)
     for options in ({}, {"weights": factors}):
         if options and dtype[0] == "c":
             continue
@@ -183,7 +187,12 @@ def test_slots_leave_out_labels_out_of_range_and_take_bins_and_weights():
     there, factors = xp.asarray(x), xp.asarray(weights)
     counts = by_kernel("slots", lambda: histogram(there, 700, (0.1, 0.9), weights=factors)[0])
     np.testing.assert_array_equal(counts.get(), np.histogram(x, 700, (0.1, 0.9), weights=weights)[0])
+    counts = by_kernel("slots", lambda: histogram(there, 700, (0.1, 0.9))[0])
+    np.testing.assert_array_equal(counts.get(), np.histogram(x, 700, (0.1, 0.9))[0])
     where = xp.asarray(rng.integers(0, 50, 3000))
+    for dtype in ("i8", "f4", "c16"):
+        counts = by_kernel("slots", lambda dtype=dtype: category_reduce(there, where, 50, "count", dtype=dtype))
+        np.testing.assert_array_equal(counts.get(), np.bincount(where.get(), minlength=50))
     found = by_kernel("slots", lambda: category_reduce(factors, where, 50, weights=factors))
     np.testing.assert_array_equal(found.get(), np.bincount(where.get(), weights**2, 50))
 

@@ -97,7 +97,11 @@ def test_tensor_cores_lead_to_the_centers_of_tiles(shape, dtype):
     rng = np.random.default_rng(11)
     x = rng.standard_normal((n + 1, d)).astype(dtype)
     there, start = xp.asarray(x)[1:], x[1 : k + 1].astype(np.float32)
-    tensor, tiles = (by_kernel(name, lambda: kmeans(there, k, start, max_iter=3, tol=0)) for name in ("tensor", "tiles"))
+
+    def found(kernel):
+        return by_kernel(kernel, lambda: kmeans(there, k, start, max_iter=3, tol=0))
+
+    tensor, tiles = found("tensor"), found("tiles")
     if dtype == np.float32:
         # The bits of labels are those of float32 arithmetic, so everything is.
         assert tensor.labels.get().tobytes() == tiles.labels.get().tobytes()

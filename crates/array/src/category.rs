@@ -30,7 +30,10 @@ const BLOCK_SHARED_BYTES: usize = 40 << 10;
 /// Rows of a chunk, at least, and the most chunks of one label.
 const MIN_CHUNK_ROWS: usize = 256;
 const MAX_LABEL_CHUNKS: usize = 4096;
-/// Results of a thread or of the threads of a vector, or of a warp with the words of its lanes, for which there are still many.
+/// Labels whose atomic additions wait for each other.
+const MAX_CONTENDED_LABELS: i64 = 8192;
+/// Results of a thread or of the threads of a vector, or of a warp with the words of its lanes, for which there are
+/// still many.
 const MAX_THREAD_BYTES: i64 = 512;
 const MAX_VECTOR_BYTES: i64 = 4096;
 const MAX_WARP_BYTES: i64 = 16 << 10;
@@ -101,8 +104,8 @@ tunable! {
     rule category_rule;
 }
 
-/// As measured on an H200: a thread, or a warp, that combines values in shared memory takes its time for each, so there have to
-/// be many on a multiprocessor.
+/// As measured on an H200: a thread, or a warp, that combines values in shared memory takes its time for each, so there
+/// have to be many on a multiprocessor.
 fn category_rule(problem: &CategoryProblem, device_info: &DeviceInfo) -> CategoryChoice {
     let CategoryProblem { item_bytes, columns, labels, is_exact, n } = *problem;
     let (bytes, shared_bytes) = (labels * item_bytes, i64::from(device_info.shared_bytes));
@@ -119,7 +122,7 @@ fn category_rule(problem: &CategoryProblem, device_info: &DeviceInfo) -> Categor
         "threads"
     } else if has_rows && columns == 1 && labels * (item_bytes + 4) + 16 <= max_warp_bytes.min(shared_bytes) {
         "warps"
-    } else if is_exact {
+    } else if is_exact && !(has_slots && columns == 1 && labels <= MAX_CONTENDED_LABELS) {
         "atomic"
     } else if has_slots {
         "slots"

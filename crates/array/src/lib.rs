@@ -6,7 +6,7 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `elementwise/`, `reduce/`, `scan.rs`, `sort.rs` | operations on elements and axes |
-//! | `gather.rs`, `segments.rs`, `category.rs` | indexing with arrays; segments and runs; reductions by label |
+//! | `gather.rs`, `segments.rs`, `category.rs`, `category/` | indexing with arrays; segments and runs; reductions by label |
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
 //! | `generators/` | kernels from users' snippets |

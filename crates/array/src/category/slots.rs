@@ -1,14 +1,14 @@
 //! Reductions by label in slots: rows are sorted by groups of labels, and each group's rows are divided into slots.
 //!
-//! Numbers are sorted by high digits of their labels only, so that a warp has results of all labels of a group in shared
-//! memory; vectors stay where they are, and their places are sorted by label. Slots of a group are combined in order. A slot has
-//! a bounded number of rows, so it does not matter how many rows a label has.
+//! Numbers are sorted by high digits of their labels only, so that a warp has results of all labels of a group in
+//! shared memory; vectors stay where they are, and their places are sorted by label. Slots of a group are combined in
+//! order. A slot has a bounded number of rows, so it matters little how many rows a label has.
 
 use super::Category;
 use crate::array::{GpuArray, array_args, push_arrays, push_optional};
 use crate::layout::Order;
 use crate::sort::LabelDigits;
-use rtcg_codegen::array::{CATEGORY_THREADS, CategorySpec, CategoryStage, Op, RADIX_BINS};
+use rtcg_codegen::array::{CATEGORY_THREADS, CategoryCombine, CategorySpec, CategoryStage, Op, RADIX_BINS};
 use rtcg_hal::{DType, LaunchArgs, Result};
 
 /// Slots that keep a GPU busy, of numbers and of vectors, and rows of one, at least.
@@ -85,7 +85,11 @@ impl Category<'_> {
 
     fn combine_numbers(&self) -> Result<()> {
         let division = Division::new(self.n, self.n_labels, self.n_labels, true);
-        let sorted = self.sort_by_group(&division, Some(&self.values.reshape_to(&[self.n], Order::C)?))?;
+        let values = match self.spec.combine {
+            CategoryCombine::Count => None,
+            _ => Some(self.values.reshape_to(&[self.n], Order::C)?),
+        };
+        let sorted = self.sort_by_group(&division, values.as_ref())?;
         let [offsets, slots] = self.bounds(&division, &sorted)?;
         let Division { shift, slots: count, .. } = division;
         let partials = self.partials(count << shift)?;

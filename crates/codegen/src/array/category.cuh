@@ -365,7 +365,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_slots(T *partials
       for (int u = 0; u < UNROLL; ++u) {
         const unsigned row = first + u * 32;
         key[u] = row < own.end ? keys[row] : n_labels;
+#if IS_COUNT
+        value[u] = T(1);
+#else
         value[u] = row < own.end ? rt_cast<T>(rt_load(values[row])) : IDENTITY;
+#endif
       }
 #pragma unroll
       for (int u = 0; u < UNROLL; ++u) {
@@ -411,7 +415,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_rows(T *partials,
 #endif
 #pragma unroll
           for (int v = 0; v < VECTOR; ++v) {
-            const T x = rt_cast<T>(rt_load(value[u].at[v]));
+            const T x = IS_COUNT ? T(1) : rt_cast<T>(rt_load(value[u].at[v]));
 #if HAS_WEIGHTS
             sum[v] = combine(sum[v], x * weight);
 #else

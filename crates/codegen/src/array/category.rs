@@ -97,8 +97,8 @@ pub enum CategoryStage {
         /// Threads that have a row: a power of two up to 32.
         lanes: u8,
     },
-    /// Combines the slots of groups in order. Parameters: the results, numbers of rows or null, results of slots, beginnings of groups, the number of
-    /// columns and of results, rows of a slot.
+    /// Combines the slots of groups in order. Parameters: the results, numbers of rows or null, results of slots,
+    /// beginnings of groups, the number of columns and of results, rows of a slot.
     JoinSlots {
         /// As in [`CategoryStage::Bounds`].
         shift: u8,
