@@ -96,18 +96,105 @@ def test_bits_are_the_same_in_every_call():
         assert found[1:] == found[:-1]
 
 
-@pytest.mark.parametrize("kernel", ["threads", "warps", "atomic", "sort"])
+def by_kernel(kernel, call):
+    """What a call returns with a kernel."""
+    _, met = _native.record_array_decisions(call)
+    (decision,) = [each for each in met if each.name == "category.route"]
+    return decision.force({"kernel": kernel}, call)
+
+
+@pytest.mark.parametrize("kernel", ["threads", "warps", "atomic", "sort", "slots"])
 def test_all_kernels_of_the_decision_agree(kernel):
     rng = np.random.default_rng(4)
     values, labels = (xp.asarray(rng.integers(0, high, 3000)) for high in (9, 40))
-
-    def call():
-        return category_reduce(values, labels, 40)
-
-    _, met = _native.record_array_decisions(call)
-    (decision,) = [each for each in met if each.name == "category.route"]
-    found = decision.force({"kernel": kernel}, call)
+    found = by_kernel(kernel, lambda: category_reduce(values, labels, 40))
     np.testing.assert_array_equal(found.get(), np.bincount(labels.get(), values.get(), 40))
+
+
+#: Labels of one digit and of more, and groups that are just full.
+@pytest.mark.parametrize("n, n_labels", [(1, 1), (33, 5), (9000, 1023), (9000, 1024), (3000, 70_000), (900, 300_000)])
+@pytest.mark.parametrize(
+    "dtype, label", [("f4", "i4"), ("f8", "u4"), ("i2", "i8"), ("f2", "u2"), ("c8", "i4"), ("c16", "i4")]
+)
+def test_slots_have_the_sums_of_loops(n, n_labels, dtype, label):
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, min(n_labels, 60_000), n).astype(label)
+    values = rng.integers(0, 9, n).astype(dtype)
+    there, where = xp.asarray(values), xp.asarray(labels)
+    wide = "f4" if dtype == "f2" else None
+    found = by_kernel("slots", lambda: category_reduce(there, where, n_labels, dtype=wide)).get()
+    expected = np.zeros(n_labels, found.dtype)
+    np.add.at(expected, labels.astype(int), values.astype(found.dtype))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kernel", ["warps", "slots"])
+@pytest.mark.parametrize("kind", ["one", "last", "two", "ascending", "most in one"])
+def test_labels_that_most_values_have(kernel, kind):
+    n, n_labels = 40_000, 1100
+    rng = np.random.default_rng(6)
+    labels = {
+        "one": np.zeros(n, int),
+        "last": np.full(n, n_labels - 1),
+        "two": np.repeat([3, n_labels - 1], n // 2),
+        "ascending": np.sort(rng.integers(0, n_labels, n)),
+        "most in one": np.where(rng.random(n) < 0.9, 7, rng.integers(0, n_labels, n)),
+    }[kind].astype("i4")
+    values, bytes_ = rng.integers(0, 9, n).astype("f4"), rng.integers(0, 100, n).astype("i1")
+    there, narrow, where = xp.asarray(values), xp.asarray(bytes_), xp.asarray(labels)
+    found = by_kernel(kernel, lambda: category_reduce(there, where, n_labels))
+    np.testing.assert_array_equal(found.get(), np.bincount(labels, values, n_labels))
+    expected = np.full(n_labels, -128, "i1")
+    np.maximum.at(expected, labels, bytes_)
+    found = by_kernel(kernel, lambda: category_reduce(narrow, where, n_labels, "max"))
+    np.testing.assert_array_equal(found.get(), expected)
+    # Rounded sums have the same bits, too.
+    there = xp.asarray(rng.random(n, np.float32))
+    bits = {by_kernel(kernel, lambda: category_reduce(there, where, n_labels)).get().tobytes() for _ in range(3)}
+    assert len(bits) == 1
+
+
+@pytest.mark.parametrize(
+    "n, n_labels, d, dtype",
+    [(3000, 256, 5, "f4"), (3000, 257, 64, "f2"), (500, 40, 130, "f8"), (900, 1, 3, "c16"), (40, 300, 1030, "f4")],
+)
+def test_slots_of_vectors(n, n_labels, d, dtype):
+    rng = np.random.default_rng(7)
+    labels = np.where(rng.random(n) < 0.4, n_labels // 2, rng.integers(0, n_labels, n)).astype("i4")
+    values, weights = rng.integers(0, 5, (n, d)).astype(dtype), rng.integers(0, 4, n).astype("f4")
+    # Vectors that do not begin at a multiple of 16 bytes are read in smaller pieces.
+    there = xp.asarray(np.concatenate([values[:1], values]))[1:]
+    where, factors = xp.asarray(labels), xp.asarray(weights)
+    for options in ({}, {"weights": factors}):
+        if options and dtype[0] == "c":
+            continue
+        wide = None if dtype[0] == "c" else "f8"
+        found = by_kernel("slots", lambda: category_reduce(there, where, n_labels, dtype=wide, **options)).get()
+        expected = np.zeros((n_labels, d), found.dtype)
+        np.add.at(expected, labels, values * weights[:, None] if options else values)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_slots_leave_out_labels_out_of_range_and_take_bins_and_weights():
+    labels = np.array([0, 5, -1, 7, 2**31 - 1, 3] * 500, "i4")
+    there, where = xp.asarray(np.ones(3000, "f4")), xp.asarray(labels)
+    found = by_kernel("slots", lambda: category_reduce(there, where, 6))
+    with pytest.raises(IndexError, match="a label is out of range"):
+        found.get()
+    assert found.get().tolist() == [500, 0, 0, 500, 0, 500]
+    rng = np.random.default_rng(8)
+    x, weights = rng.random(3000), rng.integers(0, 9, 3000).astype("f4")
+    there, factors = xp.asarray(x), xp.asarray(weights)
+    counts = by_kernel("slots", lambda: histogram(there, 700, (0.1, 0.9), weights=factors)[0])
+    np.testing.assert_array_equal(counts.get(), np.histogram(x, 700, (0.1, 0.9), weights=weights)[0])
+    counts = by_kernel("slots", lambda: histogram(there, 700, (0.1, 0.9))[0])
+    np.testing.assert_array_equal(counts.get(), np.histogram(x, 700, (0.1, 0.9))[0])
+    where = xp.asarray(rng.integers(0, 50, 3000))
+    for dtype in ("i8", "f4", "c16"):
+        counts = by_kernel("slots", lambda dtype=dtype: category_reduce(there, where, 50, "count", dtype=dtype))
+        np.testing.assert_array_equal(counts.get(), np.bincount(where.get(), minlength=50))
+    found = by_kernel("slots", lambda: category_reduce(factors, where, 50, weights=factors))
+    np.testing.assert_array_equal(found.get(), np.bincount(where.get(), weights**2, 50))
 
 
 def test_labels_out_of_range_are_reported_at_the_next_copy():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as xp
+from rtcg import _native
 from rtcg.specialize import kmeans
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -74,6 +75,63 @@ def test_float16_is_close_to_float32():
     half, single = (kmeans(x, 5, init=start - 10, dtype=dtype) for dtype in (None, np.float32))
     assert half.centers.dtype == np.float32
     assert half.inertia == pytest.approx(single.inertia, rel=2e-3)
+
+
+def by_kernel(kernel, call):
+    """What a call returns if rows are assigned by a kernel."""
+    _, met = _native.record_array_decisions(call)
+    decision = next(each for each in met if each.name == "kmeans.assign")
+    return decision.force({"kernel": kernel}, call)
+
+
+#: Rows below a block's and just behind it, columns that are no multiple of what a lane reads, as many centres as tiles.
+SHAPES = [(1, 4, 1), (257, 3, 5), (130, 17, 65), (300, 64, 129), (200, 100, 70), (140, 128, 128)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (150, 256, 40)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_tensor_cores_lead_to_the_centers_of_tiles(shape, dtype):
+    n, d, k = shape
+    if d == 256 and dtype == np.float32:
+        pytest.skip("more numbers than lanes have room for")
+    rng = np.random.default_rng(11)
+    x = rng.standard_normal((n + 1, d)).astype(dtype)
+    there, start = xp.asarray(x)[1:], x[1 : k + 1].astype(np.float32)
+
+    def found(kernel):
+        return by_kernel(kernel, lambda: kmeans(there, k, start, max_iter=3, tol=0))
+
+    tensor, tiles = found("tensor"), found("tiles")
+    if dtype == np.float32:
+        # The bits of labels are those of float32 arithmetic, so everything is.
+        assert tensor.labels.get().tobytes() == tiles.labels.get().tobytes()
+        assert tensor.centers.get().tobytes() == tiles.centers.get().tobytes()
+    assert tensor.inertia == pytest.approx(tiles.inertia, rel=1e-3) and tensor.n_iter == tiles.n_iter
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1.0, 1e15])
+def test_rows_that_tensor_cores_cannot_decide_are_decided_in_float32(scale):
+    rng = np.random.default_rng(12)
+    # Whole numbers, each centre three times: most rows have equally near centres, of which the first is taken.
+    x = (rng.integers(0, 3, (400, 6)) * scale).astype(np.float32)
+    start, there = np.repeat(x[:20], 3, 0), xp.asarray(x)
+    tensor, tiles = (by_kernel(name, lambda: kmeans(there, 60, start, max_iter=1)) for name in ("tensor", "tiles"))
+    assert tensor.labels.get().tolist() == tiles.labels.get().tolist()
+    # Centres that differ in the last bits only.
+    close = (x[:1] * (1 + rng.integers(0, 9, (40, 1)) * 2.0**-23)).astype(np.float32)
+    tensor, tiles = (by_kernel(name, lambda: kmeans(there, 40, close, max_iter=1)) for name in ("tensor", "tiles"))
+    assert tensor.labels.get().tolist() == tiles.labels.get().tolist()
+
+
+def test_weights_and_empty_clusters_by_tensor_cores():
+    rng = np.random.default_rng(13)
+    x, weights = rng.standard_normal((500, 9)).astype(np.float32), rng.random(500)
+    start = np.concatenate([x[:6], np.full((2, 9), 100, np.float32)])
+    there = xp.asarray(x)
+    tensor, tiles = (
+        by_kernel(name, lambda: kmeans(there, 8, start, weights=weights, max_iter=5)) for name in ("tensor", "tiles")
+    )
+    assert tensor.centers.get().tobytes() == tiles.centers.get().tobytes() and tensor.inertia == tiles.inertia
 
 
 def test_integers_and_views():

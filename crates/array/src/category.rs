@@ -2,7 +2,9 @@
 //!
 //! Which values are combined first depends on sizes, and on the kernel that is chosen, so the bits are the same in
 //! every run. Where results fit into shared memory several times, blocks combine rows in copies of them; integers are
-//! added atomically; else rows are sorted by label, and each label's rows are combined in order.
+//! added atomically; else rows are sorted by label, or by its high digits (`category/slots.rs`).
+
+mod slots;
 
 use crate::array::{GpuArray, array_args, push_arrays, push_optional};
 use crate::layout::{Order, PythonTuple};
@@ -10,7 +12,8 @@ use crate::scan::widened_dtype;
 use crate::segments::Segments;
 use crate::{Index, Scalar};
 use rtcg_codegen::array::{
-    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, ScanOp,
+    BoundsMode, CATEGORY_THREADS, CategoryCombine, CategoryExpression, CategorySpec, CategoryStage, Op, RadixSpec,
+    ScanOp,
 };
 use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, WeakScalar, tunable};
 use std::sync::Arc;
@@ -27,6 +30,15 @@ const BLOCK_SHARED_BYTES: usize = 40 << 10;
 /// Rows of a chunk, at least, and the most chunks of one label.
 const MIN_CHUNK_ROWS: usize = 256;
 const MAX_LABEL_CHUNKS: usize = 4096;
+/// Labels whose atomic additions wait for each other.
+const MAX_CONTENDED_LABELS: i64 = 8192;
+/// Results of a thread or of the threads of a vector, or of a warp with the words of its lanes, for which there are
+/// still many.
+const MAX_THREAD_BYTES: i64 = 512;
+const MAX_VECTOR_BYTES: i64 = 4096;
+const MAX_WARP_BYTES: i64 = 16 << 10;
+/// Rows from which on they are sorted for slots.
+const MIN_SLOTS_ROWS: i64 = 1 << 17;
 
 /// What [`category_reduce`] computes of the values of each label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,32 +90,42 @@ tunable! {
     }
     parameters {
         /// `threads` combines in copies of the results in shared memory, one for each thread (or for the threads of a
-        /// row), `warps` in one for each warp, `atomic` adds integers in global memory, `sort` sorts rows by label.
-        kernel: &'static str = ["threads", "warps", "atomic", "sort"],
+        /// row), `warps` in one for each warp, `atomic` adds integers in global memory, `sort` sorts rows by label and
+        /// combines them in order, `slots` sorts them by label, or numbers by high digits of it, and combines them in slots.
+        kernel: &'static str = ["threads", "warps", "atomic", "sort", "slots"],
     }
     device { shared_bytes }
     require {
         kernel != "threads" || labels * item_bytes <= shared_bytes;
-        kernel != "warps" || columns == 1 && labels * item_bytes <= shared_bytes;
+        kernel != "warps" || columns == 1 && labels * (item_bytes + 4) + 16 <= shared_bytes;
         kernel != "atomic" || is_exact;
+        kernel != "slots" || n > 0 && n <= 1073741824;
     }
     rule category_rule;
 }
 
-/// Estimated from the time that a thread takes for a value in shared memory, not measured: about 60 cycles, so 50 threads
-/// of a multiprocessor keep up with a GPU's memory.
+/// As measured on an H200: a thread, or a warp, that combines values in shared memory takes its time for each, so there
+/// have to be many on a multiprocessor.
 fn category_rule(problem: &CategoryProblem, device_info: &DeviceInfo) -> CategoryChoice {
     let CategoryProblem { item_bytes, columns, labels, is_exact, n } = *problem;
     let (bytes, shared_bytes) = (labels * item_bytes, i64::from(device_info.shared_bytes));
-    let thread_bytes = if columns < 8 { 4096 } else { 2048 };
+    let has_slots = (MIN_SLOTS_ROWS..=RadixSpec::MAX_KEYS as i64).contains(&n);
+    let fits_threads = match columns {
+        ..8 => bytes <= MAX_THREAD_BYTES,
+        _ if has_slots => bytes * columns <= MAX_VECTOR_BYTES,
+        _ => bytes <= MAX_VECTOR_BYTES / 2,
+    };
+    let max_warp_bytes = if has_slots { MAX_WARP_BYTES } else { 4 * MAX_WARP_BYTES };
     // What blocks make of their rows has to be less than the rows.
     let has_rows = n >= labels;
-    let kernel = if has_rows && bytes <= thread_bytes.min(shared_bytes) {
+    let kernel = if has_rows && fits_threads && bytes <= shared_bytes {
         "threads"
-    } else if has_rows && columns == 1 && bytes <= (48 << 10).min(shared_bytes) {
+    } else if has_rows && columns == 1 && labels * (item_bytes + 4) + 16 <= max_warp_bytes.min(shared_bytes) {
         "warps"
-    } else if is_exact {
+    } else if is_exact && !(has_slots && columns == 1 && labels <= MAX_CONTENDED_LABELS) {
         "atomic"
+    } else if has_slots {
+        "slots"
     } else {
         "sort"
     };
@@ -123,6 +145,8 @@ struct Category<'a> {
     columns: usize,
     n_labels: usize,
     out: &'a GpuArray,
+    /// Gets the numbers of rows, by the kernels that know them.
+    numbers: Option<&'a GpuArray>,
 }
 
 /// Combines the values of each label: `values` is a vector, or has a vector in each row, and the result has a number, or a
@@ -140,8 +164,44 @@ pub fn category_reduce(
     op: &CategoryOp,
     options: CategoryOptions<'_>,
 ) -> Result<GpuArray> {
+    reduce_by_label(values, labels, n_labels, op, options, false).map(|found| found.0)
+}
+
+/// Sums the values of each label, as [`category_reduce`], and their numbers, or their factors, in the dtype of the sums.
+/// Labels have to be in range. Does not wait.
+///
+/// # Errors
+/// As those of [`category_reduce`].
+pub fn category_sums(
+    values: &GpuArray,
+    labels: &GpuArray,
+    n_labels: usize,
+    dtype: DType,
+    weights: Option<&GpuArray>,
+) -> Result<[GpuArray; 2]> {
+    let (sum, known) =
+        (CategoryOp::Reduce(ScanOp::Sum), CategoryOptions { has_known_labels: true, ..CategoryOptions::default() });
+    let options = CategoryOptions { dtype: Some(dtype), weights, ..known };
+    let (sums, numbers) = reduce_by_label(values, labels, n_labels, &sum, options, weights.is_none())?;
+    let numbers = match (numbers, weights) {
+        (Some(numbers), _) => numbers,
+        (None, Some(weights)) => category_reduce(weights, labels, n_labels, &sum, known)?.to_dtype(dtype)?,
+        (None, None) => category_reduce(labels, labels, n_labels, &CategoryOp::Count, known)?.to_dtype(dtype)?,
+    };
+    Ok([sums, numbers])
+}
+
+/// With `has_numbers` also the numbers of rows, if the kernel that is chosen knows them.
+fn reduce_by_label(
+    values: &GpuArray,
+    labels: &GpuArray,
+    n_labels: usize,
+    op: &CategoryOp,
+    options: CategoryOptions<'_>,
+    has_numbers: bool,
+) -> Result<(GpuArray, Option<GpuArray>)> {
     let combine = match op {
-        CategoryOp::Mean => return mean(values, labels, n_labels, options),
+        CategoryOp::Mean => return Ok((mean(values, labels, n_labels, options)?, None)),
         CategoryOp::Count => CategoryCombine::Count,
         CategoryOp::Reduce(op) => CategoryCombine::Op(*op),
         CategoryOp::Custom { expression, neutral } => CategoryCombine::Custom(Arc::new(CategoryExpression {
@@ -169,12 +229,13 @@ pub fn category_reduce(
     }
     let out = GpuArray::empty(values.context(), &shape, dtype, Order::C)?;
     if out.size() == 0 {
-        return Ok(out);
+        return Ok((out, None));
     }
     let columns = if is_count { 1 } else { values.shape().get(1).copied().unwrap_or(1) };
     let [x, label] = [values, labels].map(GpuArray::dtype);
     let x = if is_count { DType::U8 } else { x };
     let weight = options.weights.map(GpuArray::dtype);
+    let numbers = has_numbers.then(|| GpuArray::empty(values.context(), &[n_labels], dtype, Order::C)).transpose()?;
     let category = Category {
         spec: CategorySpec { combine, x, weight, label, edge: None, out: dtype, stage: CategoryStage::Join },
         // Values that are counted are not read.
@@ -187,9 +248,10 @@ pub fn category_reduce(
         columns,
         n_labels,
         out: &out,
+        numbers: numbers.as_ref(),
     };
-    category.compute(options.is_ordered)?;
-    Ok(out)
+    let has_numbers = category.compute(options.is_ordered)?;
+    Ok((out, numbers.filter(|_| has_numbers)))
 }
 
 /// Counts the elements of `x` between adjacent edges (int64), or sums their weights (in the dtype of these): as
@@ -236,6 +298,7 @@ pub fn histogram(x: &GpuArray, edges: &GpuArray, bins_per_unit: f64, weights: Op
         columns: 1,
         n_labels,
         out: &out,
+        numbers: None,
     };
     category.compute(false)?;
     out.to_dtype(out_dtype)
@@ -305,7 +368,8 @@ fn check_arguments(
 }
 
 impl Category<'_> {
-    fn compute(&self, is_ordered: bool) -> Result<()> {
+    /// Whether numbers of rows were written, too.
+    fn compute(&self, is_ordered: bool) -> Result<bool> {
         let ctx = self.out.context();
         let item_bytes = CategorySpec::item_bytes(self.spec.out);
         let is_sum = matches!(self.spec.combine, CategoryCombine::Count | CategoryCombine::Op(ScanOp::Sum));
@@ -314,13 +378,17 @@ impl Category<'_> {
         let problem = CategoryProblem { item_bytes: item_bytes as i64, n, columns, labels, is_exact };
         let kernel = if is_ordered { "sort" } else { ctx.choose::<CategoryChoice>(&problem).kernel };
         // Choices are made for similar sizes.
-        let fits = self.n_labels * item_bytes <= ctx.device_info().shared_bytes as usize;
+        let shared_bytes = ctx.device_info().shared_bytes as usize;
+        let fits = self.n_labels * item_bytes <= shared_bytes;
+        let fits_warps = self.n_labels * (item_bytes + 4) + 16 <= shared_bytes;
         match kernel {
             "threads" if fits => self.combine_in_copies(false),
-            "warps" if fits && self.columns == 1 => self.combine_in_copies(true),
+            "warps" if fits_warps && self.columns == 1 => self.combine_in_copies(true),
             "atomic" if is_exact => self.add_atomically(),
+            "slots" if (1..=RadixSpec::MAX_KEYS).contains(&self.n) => return self.combine_in_slots(),
             _ => self.combine_sorted(),
-        }
+        }?;
+        Ok(false)
     }
 
     fn stage(&self, stage: CategoryStage) -> CategorySpec {
@@ -352,7 +420,8 @@ impl Category<'_> {
         }
         let most = if is_of_warps { MAX_COPY_THREADS / 32 } else { MAX_COPY_THREADS / width };
         // Bits do not depend on the device, unless its memory is small.
-        let room = BLOCK_SHARED_BYTES.min(device_bytes) / (self.n_labels * width * item_bytes);
+        let copy_bytes = self.n_labels * width * CategorySpec::copy_bytes(self.spec.out, is_of_warps);
+        let room = (BLOCK_SHARED_BYTES.min(device_bytes) - 16) / copy_bytes;
         let copies = room.clamp(1, most);
         let spec = self.stage(CategoryStage::Copies { width: width as u16, copies: copies as u16, is_of_warps });
         let rows = self.n.div_ceil(MAX_COPY_BLOCKS).max(MIN_BLOCK_ROWS).max(2 * self.n_labels);

@@ -6,7 +6,7 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `elementwise/`, `reduce/`, `scan.rs`, `sort.rs` | operations on elements and axes |
-//! | `gather.rs`, `segments.rs`, `category.rs` | indexing with arrays; segments and runs; reductions by label |
+//! | `gather.rs`, `segments.rs`, `category.rs`, `category/` | indexing with arrays; segments and runs; reductions by label |
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
 //! | `generators/` | kernels from users' snippets |
@@ -47,7 +47,7 @@ mod walk_plan;
 
 pub use array::{Arg, GpuArray, array_args, push_arrays, push_optional};
 pub use call_cache::{CallKey, cached_call, call_hash};
-pub use category::{CategoryOp, CategoryOptions, category_reduce, histogram};
+pub use category::{CategoryOp, CategoryOptions, category_reduce, category_sums, histogram};
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts, result_type};

@@ -3,7 +3,7 @@
 use crate::array::GpuArray;
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload, SortSpec, SortStage,
+    LabelSweepSpec, RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload, SortSpec, SortStage,
 };
 use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, tunable};
 
@@ -205,6 +205,57 @@ impl GpuArray {
         }
         ctx.launch(&kernel, ctx.device_info().grid_block_count(out.size()), BLOCK_THREADS, &args)?;
         Ok(out)
+    }
+}
+
+/// Labels below `limit` (uint32) or at it, whose digits from the bit `shift` on are counted.
+pub(crate) struct LabelDigits<'a> {
+    pub(crate) labels: &'a GpuArray,
+    pub(crate) limit: usize,
+    pub(crate) shift: u32,
+    pub(crate) passes: usize,
+    /// Where each value of each digit begins.
+    pub(crate) begins: &'a GpuArray,
+}
+
+impl LabelDigits<'_> {
+    /// Sorts labels by their digits, stably, and moves elements of up to eight bytes along, or else their places (uint32).
+    pub(crate) fn sort(&self, payload: Option<&GpuArray>) -> Result<[GpuArray; 2]> {
+        let (ctx, n) = (self.labels.context(), self.labels.size());
+        let dtype = payload.map_or(DType::U32, GpuArray::dtype);
+        let bytes = dtype.itemsize();
+        let problem = RadixProblem { itemsize: bytes.max(4) as i64, n: n as i64, indices: true };
+        let RadixChoice { threads, items, blocks_per_sm } = ctx.choose(&problem);
+        let new = |dtype| GpuArray::empty(ctx, &[n], dtype, Order::C);
+        let first = match payload {
+            Some(payload) => [self.labels.clone(), payload.clone()],
+            None => [self.labels.clone(), self.labels.clone()],
+        };
+        let mut now = first;
+        for pass in 0..self.passes {
+            let spec = LabelSweepSpec {
+                payload_bytes: bytes as u8,
+                is_generated: payload.is_none() && pass == 0,
+                threads: threads as u16,
+                blocks: blocks_per_sm as u8,
+                items: items as u8,
+            };
+            let tiles = n.div_ceil(spec.tile_items());
+            let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
+            state.memset_zero()?;
+            let next = [new(DType::U32)?, new(dtype)?];
+            let mut args = LaunchArgs::new();
+            for array in [&next[0], &now[0], &next[1], &now[1]] {
+                args.push_address(array.first_element_address(), 0);
+            }
+            args.push_address(self.begins.first_element_address(), 4 * RADIX_BINS * pass);
+            args.push_address(state.first_element_address(), 0);
+            args.push_u64(n as u64);
+            [self.shift + 8 * pass as u32, self.limit as u32].iter().for_each(|&n| args.push_u32(n));
+            ctx.launch(&spec, tiles as u32, spec.threads.into(), &args)?;
+            now = next;
+        }
+        Ok(now)
     }
 }
 

@@ -1,16 +1,18 @@
 //! k-means by Lloyd's algorithm.
 //!
-//! Rows are assigned by products with centres, whose epilogue keeps the nearest centre, so distances are never stored; means
-//! are reductions by label. Steps, stopping and clusters that become empty are those of scikit-learn, so that a start leads
+//! Rows are assigned by products with centres, of which only the nearest centre is kept (`kmeans/assign.rs`); means are
+//! reductions by label. Steps, stopping and clusters that become empty are those of scikit-learn, so that a start leads
 //! to the same result, up to rounding. All sums have an order that depends on sizes alone.
 
+mod assign;
 mod seeding;
 
-use crate::kernels::{KMeansSpec, KMeansStep, THREADS};
+use crate::kernels::{KMeansSpec, KMeansStep, NEAREST_TILE, THREADS};
 use crate::topk::topk;
+pub(crate) use assign::AssignChoice;
 use rtcg_array::{
-    CategoryOp, CategoryOptions, GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, ScanOp,
-    Statistic, array_args, category_reduce, nearest_columns, push_arrays, push_optional,
+    GpuArray, Index, Op, Order, PythonTuple, ReduceOptions, ReductionOp, Scalar, Statistic, array_args, category_sums,
+    push_arrays, push_optional,
 };
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
@@ -52,6 +54,10 @@ impl Default for KMeansOptions<'_> {
     }
 }
 
+/// Rows of a block that sums squared deviations, at least, and these blocks, at most.
+const MIN_SPREAD_ROWS: usize = 256;
+const MAX_SPREAD_BLOCKS: usize = 1024;
+
 /// What [`kmeans`] returns.
 #[derive(Debug, Clone)]
 pub struct KMeans {
@@ -77,6 +83,8 @@ struct Problem {
     d: usize,
     /// Shifts at which a start ends.
     min_shift: f64,
+    /// How rows are assigned.
+    kernel: &'static str,
 }
 
 /// Centres, and what is made of them for products.
@@ -168,7 +176,7 @@ impl Problem {
         let rows = x.to_dtype(dtype)?.to_contiguous()?;
         let by_column = ReduceOptions { axes: Some(&[0]), dtype: Some(DType::F64), ..ReduceOptions::default() };
         let mean = rows.reduce_statistic(Statistic::Mean, 0.0, by_column)?;
-        let variance = read_f64(&rows.reduce_statistic(Statistic::Variance, 0.0, by_column)?)?;
+        let variance = variances(&rows, &mean)?;
         let means = read_f64(&mean)?;
         if let Some(column) = means.iter().zip(&variance).position(|(m, v)| !m.is_finite() || !v.is_finite()) {
             return Err(ArrayError::value_error(format!(
@@ -184,7 +192,8 @@ impl Problem {
             None => rows,
         };
         let rows = if dtype == DType::F16 { padded(&rows, d.next_multiple_of(8))? } else { rows };
-        Ok(Self { rows, origin, weights, k, d, min_shift: options.tol * spread / d as f64 })
+        let kernel = assign::choose_kernel(&rows, k);
+        Ok(Self { rows, origin, weights, k, d, min_shift: options.tol * spread / d as f64, kernel })
     }
 
     fn ctx(&self) -> &Arc<ArrayContext> {
@@ -269,39 +278,9 @@ impl Problem {
         Ok(KMeans { centers: now.centers, labels, inertia, n_iter })
     }
 
-    /// Writes the nearest centre of each row, and how many have another one than before.
-    fn assign(&self, centers: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<()> {
-        changed.memset_zero()?;
-        let mut args = array_args(&[labels, changed])?;
-        let is_half = self.rows.dtype() == DType::F16;
-        let operand = if is_half { centers.operand.swapaxes(0, 1)? } else { centers.operand.clone() };
-        let keys = match self.computed() {
-            DType::F32 => nearest_columns(&self.rows, &operand, &centers.bias)?,
-            _ => None,
-        };
-        if let Some(keys) = keys {
-            push_arrays(&mut args, &[&keys])?;
-            args.push_u64(self.n() as u64);
-            args.push_u32(self.k as u32);
-            return self.launch(KMeansStep::Labels, self.n(), &args);
-        }
-        push_arrays(&mut args, &[&self.rows, &centers.centers, &centers.bias])?;
-        args.push_u64(self.n() as u64);
-        args.push_u32(self.k as u32);
-        self.launch(KMeansStep::Assign, 4 * self.n(), &args)
-    }
-
     /// The means of clusters, and the state of the iteration. Waits.
     fn update(&self, now: &Centers, labels: &GpuArray, changed: &GpuArray) -> Result<(Centers, Vec<f64>)> {
-        let computed = self.computed();
-        let sum = CategoryOp::Reduce(ScanOp::Sum);
-        let known = CategoryOptions { has_known_labels: true, ..CategoryOptions::default() };
-        let options = CategoryOptions { dtype: Some(computed), weights: self.weights.as_ref(), ..known };
-        let sums = category_reduce(&self.rows, labels, self.k, &sum, options)?;
-        let weights = match &self.weights {
-            Some(weights) => category_reduce(weights, labels, self.k, &sum, known)?,
-            None => category_reduce(labels, labels, self.k, &CategoryOp::Count, known)?.to_dtype(computed)?,
-        };
+        let [sums, weights] = category_sums(&self.rows, labels, self.k, self.computed(), self.weights.as_ref())?;
         let found = self.centers(&now.centers, Some([&sums, &weights]), changed)?;
         let state = read_f64(&found.1)?;
         let empty: Vec<i64> = (0..self.k).filter(|&j| state[self.k + j] == 0.0).map(|j| j as i64).collect();
@@ -316,14 +295,17 @@ impl Problem {
     /// Centres from sums and weights, or the given ones, in the forms that products take, with their state.
     fn centers(&self, old: &GpuArray, sums: Option<[&GpuArray; 2]>, changed: &GpuArray) -> Result<(Centers, GpuArray)> {
         let shape = [self.k, self.width()];
-        let is_half = self.rows.dtype() == DType::F16;
-        let operand = match is_half {
-            true => self.empty(&shape, DType::F16)?,
-            false => self.empty(&[shape[1], shape[0]], self.computed())?,
+        let is_tensor = assign::is_tensor(self.kernel);
+        let spec = self.spec(KMeansStep::Centers { has_sums: sums.is_some(), is_tensor });
+        let padded = if is_tensor { self.k.next_multiple_of(NEAREST_TILE) } else { self.k };
+        let operand = match self.rows.dtype() {
+            DType::F16 if !is_tensor => self.empty(&shape, DType::F16)?,
+            _ if is_tensor => self.empty(&[padded, spec.nearest_columns()[1]], DType::U16)?,
+            _ => self.empty(&[shape[1], shape[0]], self.computed())?,
         };
         let found = Centers {
             centers: self.empty(&shape, self.computed())?,
-            bias: self.empty(&[self.k], self.computed())?,
+            bias: self.empty(&[padded], self.computed())?,
             operand,
         };
         let state = self.empty(&[2 * self.k + 1], DType::F64)?;
@@ -333,8 +315,7 @@ impl Problem {
         }
         push_arrays(&mut args, &[old, changed])?;
         args.push_u32(self.k as u32);
-        let spec = self.spec(KMeansStep::Centers { has_sums: sums.is_some() });
-        self.ctx().launch(&spec, self.k as u32, THREADS, &args)?;
+        self.ctx().launch(&spec, padded as u32, THREADS, &args)?;
         Ok((found, state))
     }
 
@@ -376,6 +357,20 @@ impl Problem {
         self.launch(KMeansStep::Distances { is_double }, self.n() * self.width().min(32), &args)?;
         Ok(out)
     }
+}
+
+/// The variances of columns with these means. Waits.
+fn variances(rows: &GpuArray, means: &GpuArray) -> Result<Vec<f64>> {
+    let (ctx, [n, d]) = (rows.context(), [rows.shape()[0], rows.shape()[1]]);
+    // A number that does not depend on the device.
+    let blocks = n.div_ceil(MIN_SPREAD_ROWS).min(MAX_SPREAD_BLOCKS);
+    let sums = GpuArray::empty(ctx, &[blocks, d], DType::F64, Order::C)?;
+    let mut args = array_args(&[&sums, rows, means])?;
+    args.push_u64(n as u64);
+    let spec = KMeansSpec { dtype: rows.dtype(), dimensions: d, step: KMeansStep::Spread };
+    ctx.launch(&spec, blocks as u32, THREADS, &args)?;
+    let total = sums.reduce(ReductionOp::Sum, ReduceOptions { axes: Some(&[0]), ..ReduceOptions::default() })?;
+    Ok(read_f64(&total)?.iter().map(|sum| sum / n as f64).collect())
 }
 
 /// A copy of rows with columns of zeros behind them, or the rows themselves if there are none.

@@ -34,3 +34,8 @@ pub use metric::Metric;
 pub use query_batching::{Answer, BatchingIndex, Ticket};
 pub use search::{HostNeighbors, MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;
+
+/// Lists the decisions that the kernels of this crate leave open.
+pub fn decisions() -> Vec<&'static rtcg_hal::tuning::Decision> {
+    vec![<kmeans::AssignChoice as rtcg_hal::tuning::Tunable>::decision()]
+}

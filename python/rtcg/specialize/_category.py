@@ -117,8 +117,8 @@ def category_reduce(
     Notes
     -----
     If all results fit into shared memory several times, blocks combine rows in copies of them; integers are added
-    atomically; else rows are sorted by label and combined label by label. The decision ``category.route`` of
-    `rtcg.tune` selects among these.
+    atomically; else rows are sorted by label, or by its high digits, and combined in order. The decision
+    ``category.route`` of `rtcg.tune` selects among these.
 
     Examples
     --------

@@ -96,8 +96,9 @@ def kmeans(
     -----
     Steps and stopping are those of `sklearn.cluster.KMeans` with ``algorithm="lloyd"``: from the same first centres, it
     finds the same ones, up to rounding. A cluster without vectors gets the vector that is farthest from its centre.
-    Vectors are assigned by products with centres, whose epilogue keeps the nearest one: distances are never stored. The
-    bits of the result are the same in every run on a device.
+    Vectors are assigned by products with centres, of which the nearest one is kept: distances are never stored. Where
+    tensor cores multiply, labels of float32 are still those of float32 arithmetic. The bits of the result are the same
+    in every run on a device.
 
     Examples
     --------

@@ -51,13 +51,56 @@ struct rt_labels {
 #define LABEL_PARAMETERS const LABEL *labels, u64 n, unsigned d, unsigned n_labels, int *outside, const E *edges, double scale
 #define LABELS const rt_labels label_of{n_labels, outside, edges, scale}
 
+#if WARP_COPIES || STAGE_SLOTS || STAGE_ROWS
+template <typename V> __device__ __forceinline__ V rt_of_lane(const V &x, int lane)
+{
+  unsigned words[(sizeof(V) + 3) / 4] = {};
+  V found;
+  memcpy(words, &x, sizeof(V));
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(V) + 3) / 4); ++i) words[i] = __shfl_sync(~0u, words[i], lane);
+  memcpy(&found, words, sizeof(V));
+  return found;
+}
+#endif
+
+#if WARP_COPIES || STAGE_SLOTS
+// Adds the values of a warp to results by label. Lanes that have the same label find each other by the bits that they set in a
+// word, are combined pair by pair in their order, and the first of them adds what they have to the result.
+__device__ __forceinline__ void rt_combine_alike(T *sums, unsigned *lanes, unsigned label, unsigned end, T value)
+{
+  const unsigned lane = threadIdx.x % 32;
+  const bool counts = label < end;
+  if (counts) atomicOr(lanes + label, 1u << lane);
+  __syncwarp();
+  const unsigned alike = counts ? lanes[label] : 0;
+  unsigned after = alike & ~((2u << lane) - 1), before = __popc(alike & ((1u << lane) - 1));
+  const bool is_first = counts && before == 0;
+  while (__any_sync(~0u, after)) {
+    const T other = rt_of_lane(value, after ? __ffs(after) - 1 : lane);
+    if (after) value = combine(value, other);
+    after &= ~__ballot_sync(~0u, before & 1);
+    before /= 2;
+  }
+  if (is_first) {
+    sums[label] = combine(sums[label], value);
+    lanes[label] = 0;
+  }
+  __syncwarp();
+}
+#endif
+
 #if STAGE_COPIES
 // A block has a part of the rows, and copies of all results in shared memory: one for each of its groups of threads, each of
-// which has a column, or (WARP_COPIES) one for each warp, whose lanes then take turns where they have the same label.
+// which has a column, or (WARP_COPIES) one for each warp.
 extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partials, const X *values, const W *weights, LABEL_PARAMETERS, u64 rows_of_block)
 {
   extern __shared__ __align__(16) unsigned char memory[];
+#if WARP_COPIES
+  T *const copies = (T *)(memory + (sizeof(unsigned) * COPIES * n_labels + 15) / 16 * 16);
+#else
   T *const copies = (T *)memory;
+#endif
   LABELS;
   const unsigned size = n_labels * COPIES * WIDTH;
   for (unsigned i = threadIdx.x; i < size; i += THREADS) copies[i] = IDENTITY;
@@ -65,7 +108,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
   const u64 begin = blockIdx.x * rows_of_block, end = begin + rows_of_block < n ? begin + rows_of_block : n;
 #if WARP_COPIES
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  T *const own = copies + warp;
+  T *const own = copies + warp * n_labels;
+  unsigned *const lanes = (unsigned *)memory + warp * n_labels;
+  for (unsigned i = lane; i < n_labels; i += 32) lanes[i] = 0;
+  __syncwarp();
   for (u64 first = begin + warp * 32; first < end; first += THREADS * UNROLL) {
     LABEL label[UNROLL];
     T value[UNROLL];
@@ -77,15 +123,14 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
-      const unsigned at = first + u * THREADS + lane < end ? label_of(label[u]) : n_labels;
-      const bool counts = at < n_labels;
-      const unsigned alike = __match_any_sync(~0u, at);
-      const int before = __popc(alike & ((1u << lane) - 1));
-      for (int turn = 0; __any_sync(~0u, counts && before >= turn); ++turn) {
-        if (counts && before == turn) own[at * COPIES] = combine(own[at * COPIES], value[u]);
-        __syncwarp();
-      }
+      rt_combine_alike(own, lanes, first + u * THREADS + lane < end ? label_of(label[u]) : n_labels, n_labels, value[u]);
     }
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < n_labels; i += THREADS) {
+    T sum = copies[i];
+    for (unsigned copy = 1; copy < COPIES; ++copy) sum = combine(sum, copies[copy * n_labels + i]);
+    partials[(u64)blockIdx.x * n_labels + i] = sum;
   }
 #else
   const unsigned lane = threadIdx.x % WIDTH, group = threadIdx.x / WIDTH, column = blockIdx.y * WIDTH + lane;
@@ -109,7 +154,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
       }
     }
   }
-#endif
   for (unsigned had = COPIES; had > 1;) {
     const unsigned left = (had + 1) / 2, pairs = had - left;
     __syncthreads();
@@ -124,6 +168,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_copies(T *partial
     const unsigned to = blockIdx.y * WIDTH + i % WIDTH;
     if (to < d) partials[((u64)blockIdx.x * n_labels + i / WIDTH) * d + to] = copies[i / WIDTH * (COPIES * WIDTH) + i % WIDTH];
   }
+#endif
 }
 #endif
 
@@ -222,6 +267,211 @@ extern "C" __global__ __launch_bounds__(THREADS) void category_join(O *out, cons
     if (begin < end) sum = partials[begin * d + column];
     for (u64 chunk = begin + 1; chunk < end; ++chunk) sum = combine(sum, partials[chunk * d + column]);
     out[i] = rt_cast<O>(sum);
+  }
+}
+#endif
+
+#if STAGE_DIGITS
+extern "C" __global__ __launch_bounds__(THREADS) void category_digits(unsigned *counts, unsigned *ticket, unsigned *keys, LABEL_PARAMETERS, unsigned shift)
+{
+  __shared__ unsigned own[PASSES * 256];
+  LABELS;
+  for (int i = threadIdx.x; i < PASSES * 256; i += THREADS) own[i] = 0;
+  __syncthreads();
+  const u64 step = gridDim.x * (u64)THREADS;
+  for (u64 first = blockIdx.x * (u64)THREADS + threadIdx.x; first < n; first += UNROLL * step) {
+    LABEL label[UNROLL];
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) if (first + u * step < n) label[u] = labels[first + u * step];
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) {
+      if (first + u * step >= n) break;
+      const unsigned key = label_of(label[u]);
+      if (keys) keys[first + u * step] = key;
+#pragma unroll
+      for (int pass = 0; pass < PASSES; ++pass) atomicAdd(own + pass * 256 + (key >> (shift + 8 * pass) & 255), 1u);
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < PASSES * 256; i += THREADS) if (own[i]) atomicAdd(counts + i, own[i]);
+  if (!rtcg::is_last_block(ticket, gridDim.x)) return;
+  for (int pass = 0; pass < PASSES; ++pass) {
+    volatile unsigned *const at = counts + pass * 256 + threadIdx.x;
+    *at = sum_before(*at);
+  }
+}
+#endif
+
+// Rows that are sorted by group have slots of `length` rows of one group each. Those of a group begin at the slot
+// offsets[group] / length + group, which leaves room for all before it; some slots are empty.
+#if STAGE_BOUNDS
+extern "C" __global__ __launch_bounds__(THREADS) void category_bounds(unsigned *offsets, unsigned *slots, const unsigned *keys, const unsigned *begins, unsigned n, unsigned n_labels, unsigned groups, unsigned length)
+{
+  auto begin_of = [&](unsigned group) {
+    if (begins) return group < 256 ? begins[group] : n;
+    unsigned low = 0, high = n;
+    while (low < high) {
+      const unsigned middle = low + (high - low) / 2, key = keys[middle];
+      if ((key < n_labels ? key : n_labels) >> SHIFT < group) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  // The last thread of a block only searches for where the group before ends.
+  __shared__ unsigned found[THREADS];
+  for (unsigned first = blockIdx.x * (THREADS - 1); first <= groups; first += gridDim.x * (THREADS - 1)) {
+    const unsigned group = first + threadIdx.x, begin = group <= groups ? begin_of(group) : 0;
+    found[threadIdx.x] = begin;
+    __syncthreads();
+    if (threadIdx.x < THREADS - 1 && group <= groups) offsets[group] = begin;
+    if (threadIdx.x < THREADS - 1 && group < groups) {
+      const unsigned next = found[threadIdx.x + 1] / length + group + 1;
+      for (unsigned slot = begin / length + group; slot < next; ++slot) slots[slot] = group;
+    }
+    __syncthreads();
+  }
+}
+#endif
+
+#if STAGE_SLOTS || STAGE_ROWS
+struct rt_slot { unsigned group, begin, end; };
+__device__ __forceinline__ rt_slot rt_slot_of(unsigned slot, const unsigned *offsets, const unsigned *slots, unsigned length)
+{
+  const unsigned group = slots[slot], first = offsets[group], after = offsets[group + 1];
+  const unsigned begin = first + (slot - (first / length + group)) * length;
+  return {group, begin, after > begin && after - begin > length ? begin + length : after};
+}
+#endif
+
+#if STAGE_SLOTS
+extern "C" __global__ __launch_bounds__(THREADS) void category_slots(T *partials, const X *values, const unsigned *keys, const unsigned *offsets, const unsigned *slots, unsigned n_labels, unsigned groups, unsigned length)
+{
+  extern __shared__ __align__(16) unsigned char memory[];
+  enum { OWN = 1 << SHIFT };
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  T *const sums = (T *)memory + warp * OWN;
+  unsigned *const lanes = (unsigned *)((T *)memory + WARPS * OWN) + warp * OWN;
+  const unsigned count = offsets[groups] / length + groups;
+  for (unsigned i = lane; i < OWN; i += 32) lanes[i] = 0;
+  for (unsigned slot = blockIdx.x * WARPS + warp; slot < count; slot += gridDim.x * WARPS) {
+    const rt_slot own = rt_slot_of(slot, offsets, slots, length);
+    if (own.begin >= own.end) continue;
+    for (unsigned i = lane; i < OWN; i += 32) sums[i] = IDENTITY;
+    __syncwarp();
+    for (unsigned first = own.begin + lane; first - lane < own.end; first += 32 * UNROLL) {
+      unsigned key[UNROLL];
+      T value[UNROLL];
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) {
+        const unsigned row = first + u * 32;
+        key[u] = row < own.end ? keys[row] : n_labels;
+#if IS_COUNT
+        value[u] = T(1);
+#else
+        value[u] = row < own.end ? rt_cast<T>(rt_load(values[row])) : IDENTITY;
+#endif
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) {
+        rt_combine_alike(sums, lanes, key[u] < n_labels ? key[u] % OWN : OWN, OWN, value[u]);
+      }
+    }
+    for (unsigned i = lane; i < OWN; i += 32) partials[(u64)slot * OWN + i] = sums[i];
+    __syncwarp();
+  }
+}
+#endif
+
+#if STAGE_ROWS
+// A warp has a slot, and WIDTH lanes a row at a time.
+struct __align__(VECTOR * sizeof(X)) rt_columns { X at[VECTOR]; };
+extern "C" __global__ __launch_bounds__(THREADS) void category_rows(T *partials, const X *values, const W *weights, const unsigned *order, const unsigned *offsets, const unsigned *slots, unsigned groups, unsigned length, unsigned d)
+{
+  enum { ROWS = 32 / WIDTH, AT_ONCE = 8 };
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned count = offsets[groups] / length + groups;
+  for (unsigned slot = blockIdx.x * (THREADS / 32) + warp; slot < count; slot += gridDim.x * (THREADS / 32)) {
+    const rt_slot own = rt_slot_of(slot, offsets, slots, length);
+    if (own.begin >= own.end) continue;
+    for (unsigned base = 0; base < d; base += WIDTH * VECTOR) {
+      const unsigned column = base + lane % WIDTH * VECTOR;
+      const bool counts = column < d;
+      T sum[VECTOR];
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) sum[v] = IDENTITY;
+      for (unsigned first = own.begin + lane / WIDTH; first < own.end; first += ROWS * AT_ONCE) {
+        u64 row[AT_ONCE];
+        rt_columns value[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) row[u] = order[first + u * ROWS < own.end ? first + u * ROWS : first];
+        if (!counts) continue;
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) value[u] = *(const rt_columns *)(values + row[u] * d + column);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) {
+          if (first + u * ROWS >= own.end) break;
+#if HAS_WEIGHTS
+          const T weight = rt_cast<T>(rt_load(weights[row[u]]));
+#endif
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) {
+            const T x = IS_COUNT ? T(1) : rt_cast<T>(rt_load(value[u].at[v]));
+#if HAS_WEIGHTS
+            sum[v] = combine(sum[v], x * weight);
+#else
+            sum[v] = combine(sum[v], x);
+#endif
+          }
+        }
+      }
+      __syncwarp();
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+        for (int step = WIDTH; step < 32; step *= 2) sum[v] = combine(sum[v], rt_of_lane(sum[v], (lane + step) % 32));
+      }
+      if (lane < WIDTH && counts)
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) partials[(u64)slot * d + column + v] = sum[v];
+    }
+  }
+}
+#endif
+
+#if STAGE_JOIN_SLOTS
+// `counts`, or null, gets the numbers of rows of groups of one label.
+// WAYS warps of a block share the slots of a result, each of which has adjacent ones; with one a thread has all.
+extern "C" __global__ __launch_bounds__(THREADS) void category_join_slots(O *out, O *counts, const T *partials, const unsigned *offsets, unsigned d, u64 count, unsigned length)
+{
+  enum { RESULTS = THREADS / WAYS, AT_ONCE = 8 };
+  __shared__ __align__(16) unsigned char memory[sizeof(T) * THREADS];
+  T *const sums = (T *)memory;
+  const unsigned way = threadIdx.x / RESULTS, at = threadIdx.x % RESULTS;
+  const u64 step = (u64)d << SHIFT;
+  for (u64 first = blockIdx.x * (u64)RESULTS; first < count; first += gridDim.x * (u64)RESULTS) {
+    const u64 i = first + at;
+    T sum = IDENTITY;
+    if (i < count) {
+      const unsigned group = (unsigned)(d == 1 ? i : i / d) >> SHIFT, begin = offsets[group], rows = offsets[group + 1] - begin;
+      if (counts && way == 0 && i % d == 0) counts[group] = rt_cast<O>(rt_cast<T>(rows));
+      const unsigned parts = rows / length + (rows % length != 0), each = (parts + WAYS - 1) / WAYS;
+      const T *const from = partials + (begin / length + group) * step + (i - group * step);
+      const unsigned end = (way + 1) * each < parts ? (way + 1) * each : parts;
+      for (unsigned part = way * each; part < end; part += AT_ONCE) {
+        T value[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) value[u] = part + u < end ? from[(part + u) * step] : IDENTITY;
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) if (part + u < end) sum = combine(sum, value[u]);
+      }
+    }
+    if (WAYS > 1) {
+      sums[threadIdx.x] = sum;
+      __syncthreads();
+      if (way == 0) for (int other = 1; other < WAYS; ++other) sum = combine(sum, sums[other * RESULTS + at]);
+    }
+    if (way == 0 && i < count) out[i] = rt_cast<O>(sum);
+    if (WAYS > 1) __syncthreads();
   }
 }
 #endif

@@ -4,8 +4,10 @@
 //! range sets, edges or null, and the number of bins over their width, or 0 if they are not equally wide.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::radix_sort::BLOCK_SCAN_SOURCE;
 use super::reduce::{combining_expression, identity_value};
 use super::{ReductionOp, ScanOp};
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -65,6 +67,44 @@ pub enum CategoryStage {
     /// Combines the chunks of labels. Parameters: the results, those of chunks, cumulative numbers of chunks, the number
     /// of columns and of results.
     Join,
+    /// Counts the digits of labels, and turns the counts into where digits begin. Parameters: 256 counts for each digit and
+    /// a ticket, which are 0, labels as numbers (uint32) or null, *labels*, the lowest bit of the first digit.
+    Digits {
+        /// Digits of eight bits.
+        passes: u8,
+    },
+    /// Where groups of `1 << shift` labels begin, and the group of each slot. Parameters: these (uint32), labels that are
+    /// sorted by group, where digits begin if groups are those of one digit or else null, the number of rows, of labels, of
+    /// groups, rows of a slot.
+    Bounds {
+        /// Bits of a label within its group.
+        shift: u8,
+    },
+    /// Combines the values of slots: a warp has results of all labels of its group in shared memory. Parameters: the results
+    /// of each slot, values and their labels sorted by group, beginnings of groups, groups of slots, the number of
+    /// labels, of groups, rows of a slot. Dynamic shared memory: [`CategorySpec::slots_bytes`].
+    Slots {
+        /// As in [`CategoryStage::Bounds`].
+        shift: u8,
+        /// Warps of a block.
+        warps: u8,
+    },
+    /// Combines the rows of slots, which are rows of one label. Parameters: the results of each slot, values, weights, the
+    /// places of sorted rows, then as [`CategoryStage::Slots`] and the number of columns.
+    Rows {
+        /// Adjacent columns of a thread.
+        vector: u8,
+        /// Threads that have a row: a power of two up to 32.
+        lanes: u8,
+    },
+    /// Combines the slots of groups in order. Parameters: the results, numbers of rows or null, results of slots,
+    /// beginnings of groups, the number of columns and of results, rows of a slot.
+    JoinSlots {
+        /// As in [`CategoryStage::Bounds`].
+        shift: u8,
+        /// Threads that share the slots of a result.
+        ways: u8,
+    },
 }
 
 /// A kernel, described by everything that determines its source.
@@ -92,20 +132,33 @@ impl CategorySpec {
         if matches!(out, DType::F16 | DType::BF16) { 4 } else { out.itemsize() }
     }
 
+    /// Size in bytes of a value of a copy: those of warps note the lanes that have a label.
+    pub fn copy_bytes(out: DType, is_of_warps: bool) -> usize {
+        Self::item_bytes(out) + if is_of_warps { 4 } else { 0 }
+    }
+
     /// Threads per block.
     pub fn threads(&self) -> u32 {
         match self.stage {
             CategoryStage::Copies { width, copies, is_of_warps: false } => u32::from(width) * u32::from(copies),
             CategoryStage::Copies { copies, .. } => 32 * u32::from(copies),
             CategoryStage::Merge => CATEGORY_MERGE_THREADS,
+            CategoryStage::Slots { warps, .. } => 32 * u32::from(warps),
             _ => CATEGORY_THREADS,
         }
     }
 
     /// Dynamic shared memory of a block of [`CategoryStage::Copies`].
     pub fn shared_bytes(&self, n_labels: usize) -> usize {
-        let CategoryStage::Copies { width, copies, .. } = self.stage else { return 0 };
-        n_labels * usize::from(width) * usize::from(copies) * Self::item_bytes(self.out)
+        let CategoryStage::Copies { width, copies, is_of_warps } = self.stage else { return 0 };
+        let bytes = n_labels * usize::from(width) * usize::from(copies) * Self::copy_bytes(self.out, is_of_warps);
+        // Results begin at a multiple of 16 bytes.
+        if is_of_warps { bytes + 16 } else { bytes }
+    }
+
+    /// Dynamic shared memory of a block of [`CategoryStage::Slots`]: results, and the lanes that have a label.
+    pub fn slots_bytes(out: DType, shift: u8, warps: u8) -> usize {
+        (usize::from(warps) * Self::copy_bytes(out, true)) << shift
     }
 
     fn combine_definitions(&self) -> String {
@@ -150,6 +203,11 @@ impl KernelSpec for CategorySpec {
             CategoryStage::Keys => "category_keys",
             CategoryStage::Chunks { .. } => "category_chunks",
             CategoryStage::Join => "category_join",
+            CategoryStage::Digits { .. } => "category_digits",
+            CategoryStage::Bounds { .. } => "category_bounds",
+            CategoryStage::Slots { .. } => "category_slots",
+            CategoryStage::Rows { .. } => "category_rows",
+            CategoryStage::JoinSlots { .. } => "category_join_slots",
         }
         .into()
     }
@@ -158,9 +216,14 @@ impl KernelSpec for CategorySpec {
         let weight = self.weight.unwrap_or(DType::U8);
         let mut text =
             helper_preamble([self.x, weight, self.label, self.out, self.edge.unwrap_or(DType::U8)].into_iter(), true);
+        if matches!(self.stage, CategoryStage::Digits { .. }) {
+            text.push_str(BLOCK_REDUCE_SOURCE);
+            text.push_str(BLOCK_SCAN_SOURCE);
+        }
         let (width, copies, is_of_warps) = match self.stage {
             CategoryStage::Copies { width, copies, is_of_warps } => (width, copies, is_of_warps),
             CategoryStage::Chunks { width } => (width, 1, false),
+            CategoryStage::Rows { lanes, .. } => (lanes.into(), 1, false),
             _ => (1, 1, false),
         };
         let _ = write!(
@@ -185,10 +248,25 @@ impl KernelSpec for CategorySpec {
             ("STAGE_KEYS", self.stage == CategoryStage::Keys),
             ("STAGE_CHUNKS", matches!(self.stage, CategoryStage::Chunks { .. })),
             ("STAGE_JOIN", self.stage == CategoryStage::Join),
+            ("STAGE_DIGITS", matches!(self.stage, CategoryStage::Digits { .. })),
+            ("STAGE_BOUNDS", matches!(self.stage, CategoryStage::Bounds { .. })),
+            ("STAGE_SLOTS", matches!(self.stage, CategoryStage::Slots { .. })),
+            ("STAGE_ROWS", matches!(self.stage, CategoryStage::Rows { .. })),
+            ("STAGE_JOIN_SLOTS", matches!(self.stage, CategoryStage::JoinSlots { .. })),
         ];
         for (name, is_set) in flags {
             let _ = writeln!(text, "#define {name} {}", i32::from(is_set));
         }
+        let (shift, other) = match self.stage {
+            CategoryStage::Digits { passes } => (0, format!("PASSES = {passes}")),
+            CategoryStage::Rows { vector, .. } => (0, format!("VECTOR = {vector}")),
+            CategoryStage::JoinSlots { shift, ways } => (shift, format!("WAYS = {ways}")),
+            CategoryStage::Bounds { shift } | CategoryStage::Slots { shift, .. } => {
+                (shift, "WARPS = THREADS / 32".into())
+            }
+            _ => (0, "WARPS = THREADS / 32".into()),
+        };
+        let _ = writeln!(text, "enum {{ SHIFT = {shift}, {other} }};");
         // Elements and edges are compared as NumPy compares them.
         let edge = self.edge.unwrap_or(DType::U8);
         let compared = self.edge.map_or(DType::U8, |edge| self.label.promote(edge));

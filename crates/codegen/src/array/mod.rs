@@ -43,7 +43,7 @@ pub use matmul::{
 };
 pub use op::{Op, OpTypeError, OpTypes, OperandRole};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
-pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
+pub use radix_sort::{LabelSweepSpec, RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{ReduceSpec, ReductionOp};
 pub use reduce_loops::ReduceShape;
 pub use scalar::{scalar_function, scalar_helpers, scalar_type};

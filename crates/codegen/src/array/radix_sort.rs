@@ -112,12 +112,7 @@ impl KernelSpec for RadixSpec {
     }
 
     fn source(&self) -> String {
-        let unsigned = match self.dtype.itemsize() {
-            1 => "unsigned char",
-            2 => "unsigned short",
-            4 => "unsigned int",
-            _ => "unsigned long long",
-        };
+        let unsigned = unsigned_type(self.dtype.itemsize());
         let mut text = format!("{BLOCK_REDUCE_SOURCE}typedef {unsigned} U;\n{}", self.order_preserving_key());
         text.push_str(BLOCK_SCAN_SOURCE);
         match self.stage {
@@ -143,8 +138,68 @@ impl KernelSpec for RadixSpec {
     }
 }
 
+/// A sweep that moves labels and four-byte places, or values of up to eight bytes, by a digit of the labels; labels that are not
+/// below a limit count as it. Parameters: those of [`RadixStage::Sweep`], the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LabelSweepSpec {
+    /// Bytes of what goes along: a power of two, at most eight.
+    pub payload_bytes: u8,
+    /// Whether places are made instead of read.
+    pub is_generated: bool,
+    /// As in [`RadixSpec`].
+    pub threads: u16,
+    /// As in [`RadixSpec`].
+    pub blocks: u8,
+    /// As in [`RadixSpec`].
+    pub items: u8,
+}
+
+impl LabelSweepSpec {
+    /// Labels per tile.
+    pub fn tile_items(&self) -> usize {
+        usize::from(self.items) * usize::from(self.threads)
+    }
+}
+
+impl KernelSpec for LabelSweepSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "category_sweep".into()
+    }
+
+    fn source(&self) -> String {
+        let payload = unsigned_type(usize::from(self.payload_bytes));
+        let mut text = format!(
+            "typedef unsigned int U; typedef {payload} place_type;\n\
+             #define digit_of(key, shift) (((key) < limit ? (key) : limit) >> (shift) & 255u)\n\
+             #define THREADS {}\n#define BLOCKS {}\n#define ITEMS {}\n#define PAYLOAD 1\n#define TAKEN {}\n",
+            self.threads,
+            self.blocks,
+            self.items,
+            i32::from(!self.is_generated),
+        );
+        text.push_str(BLOCK_SCAN_SOURCE);
+        let sweep = ONESWEEP_SOURCE
+            .replace("array_radix_sweep", "category_sweep")
+            .replace("unsigned int shift)", "unsigned int shift, unsigned int limit)")
+            .replace("const unsigned int *places_in", "const place_type *places_in")
+            .replace("unsigned int places[", "place_type places[")
+            .replace("(unsigned int)(start + at)", "(place_type)(start + at)");
+        text.push_str(&sweep);
+        text
+    }
+}
+
+fn unsigned_type(bytes: usize) -> &'static str {
+    match bytes {
+        1 => "unsigned char",
+        2 => "unsigned short",
+        4 => "unsigned int",
+        _ => "unsigned long long",
+    }
+}
+
 /// The sum of the values of earlier threads, right in the first 256 threads.
-const BLOCK_SCAN_SOURCE: &str = "\
+pub(super) const BLOCK_SCAN_SOURCE: &str = "\
 __device__ __forceinline__ unsigned int sum_before(unsigned int value)
 {
   __shared__ unsigned int totals[32];
@@ -328,6 +383,21 @@ mod tests {
     fn onesweep_source(dtype: DType, descending: bool) -> String {
         let stage = RadixStage::Sweep { payload: SortPayload::Generated, last: true };
         RadixSpec { dtype, descending, threads: 256, blocks: 3, items: 14, stage }.source()
+    }
+
+    #[test]
+    fn sweeps_of_labels_move_values_of_their_size() {
+        let spec = LabelSweepSpec { payload_bytes: 8, is_generated: false, threads: 256, blocks: 3, items: 14 };
+        let source = spec.source();
+        for text in [
+            "unsigned int shift, unsigned int limit)",
+            "const place_type *places_in",
+            "place_type places[PAYLOAD",
+            "(place_type)(start + at)",
+        ] {
+            assert!(source.contains(text), "{text}: {source}");
+        }
+        assert_eq!(spec.tile_items(), 256 * 14);
     }
 
     #[test]

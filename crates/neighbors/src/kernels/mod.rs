@@ -336,16 +336,33 @@ impl KernelSpec for NormsSpec {
 /// A step of k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KMeansStep {
-    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, the numbers of
-    /// both.
+    /// Parameters: labels (int32), how many change (uint32), rows, centres, squared lengths of these, null or the number of
+    /// rows (uint32) that has to be above the next parameter, the numbers of rows and centres.
     Assign,
+    /// Parameters: labels, how many change, the number and the places of rows that are looked at (uint32), rows, centres,
+    /// squared lengths of these, the most rows, the number of centres.
+    Recheck,
+    /// By tensor cores. Parameters: labels, how many change, for rows of float32 the number (0) and the places of rows that
+    /// are left out or else null, rows, centres and squared lengths with padding, the numbers of rows and centres.
+    /// [`KMeansSpec::nearest_blocks`], with dynamic shared memory: [`KMeansSpec::nearest_bytes`].
+    Nearest {
+        /// Rows begin at multiples of 16 bytes.
+        is_vector: bool,
+        /// By warpgroups, which only compute capability 9.0 has.
+        is_warpgroup: bool,
+    },
     /// Parameters: labels, how many change, keys (uint64), their number, the number of centres.
     Labels,
+    /// Parameters: sums of squared deviations of columns for each block (float64), rows, means of columns (float64), the
+    /// number of rows.
+    Spread,
     /// Parameters: centres, their squared lengths, centres as a product takes them or null, the state (float64), sums,
     /// weights, centres before, how many labels changed, the number of centres. One block for each centre.
     Centers {
         /// Whether there are sums; else centres stay.
         has_sums: bool,
+        /// Whether products are those of [`KMeansStep::Nearest`].
+        is_tensor: bool,
     },
     /// Parameters: distances (float64 if `is_double`), rows, centres, labels, candidates (int64) or null, their number or
     /// 1, limits of distances or null, the number of rows.
@@ -358,6 +375,13 @@ pub(crate) enum KMeansStep {
     Relocate,
 }
 
+/// Centres are padded to a multiple of this for [`KMeansStep::Nearest`].
+pub(crate) const NEAREST_TILE: usize = 128;
+/// Threads of a block of warpgroups.
+const NEAREST_GROUP_THREADS: u32 = 512;
+/// Numbers of a row that the lanes of [`KMeansStep::Nearest`] have room for.
+const MAX_NEAREST_NUMBERS: usize = 256;
+
 /// A kernel of k-means, for rows of a dtype and so many dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct KMeansSpec {
@@ -366,10 +390,109 @@ pub(crate) struct KMeansSpec {
     pub(crate) step: KMeansStep,
 }
 
+impl KMeansSpec {
+    /// Adjacent columns that a lane of [`KMeansStep::Nearest`] reads, and the parts of a number.
+    fn nearest_format(&self) -> [usize; 2] {
+        if self.dtype == DType::F16 { [8, 1] } else { [4, 2] }
+    }
+
+    /// Columns of centres with padding, and numbers of a centre, for [`KMeansStep::Nearest`].
+    pub(crate) fn nearest_columns(&self) -> [usize; 2] {
+        let [vector, parts] = self.nearest_format();
+        let width = self.dimensions.next_multiple_of(4 * vector);
+        [width, parts * width]
+    }
+
+    /// Whether there are kernels of [`KMeansStep::Nearest`].
+    pub(crate) fn has_nearest(&self) -> bool {
+        self.dtype != DType::F64 && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS
+    }
+
+    fn is_warpgroup(&self) -> bool {
+        matches!(self.step, KMeansStep::Nearest { is_warpgroup: true, .. })
+    }
+
+    /// Threads of a block, and the blocks that a multiprocessor has room for.
+    pub(crate) fn block(&self) -> [u32; 2] {
+        if self.is_warpgroup() { [NEAREST_GROUP_THREADS, 1] } else { [THREADS, 2] }
+    }
+
+    /// Centres of a tile of [`KMeansStep::Nearest`], for half of which there is room if rows are long.
+    fn nearest_tile(&self) -> usize {
+        if self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2 { NEAREST_TILE } else { NEAREST_TILE / 2 }
+    }
+
+    /// Stages of centres, and whether rows are copied ahead.
+    fn nearest_stages(&self) -> (usize, bool) {
+        let has_room = self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
+        match self.step {
+            KMeansStep::Nearest { is_vector, is_warpgroup: true } => (3, is_vector && has_room),
+            _ => (2, false),
+        }
+    }
+
+    /// Rows of a block of [`KMeansStep::Nearest`].
+    fn nearest_rows(&self) -> usize {
+        let has_room = !self.is_warpgroup() && self.nearest_columns()[1] <= MAX_NEAREST_NUMBERS / 2;
+        self.block()[0] as usize / 2 * if has_room { 2 } else { 1 }
+    }
+
+    pub(crate) fn nearest_bytes(&self) -> usize {
+        let (stages, has_ahead) = self.nearest_stages();
+        let rows = if has_ahead { self.nearest_rows() * self.dimensions * self.dtype.itemsize() } else { 0 };
+        stages * self.nearest_tile() * (2 * self.nearest_columns()[1] + 4) + rows
+    }
+
+    /// Blocks for so many rows: of warpgroups as many as are resident, which stay.
+    pub(crate) fn nearest_blocks(&self, n: usize, multiprocessors: usize) -> usize {
+        let tiles = n.div_ceil(self.nearest_rows());
+        if self.is_warpgroup() { tiles.min(self.block()[1] as usize * multiprocessors.max(1)) } else { tiles }
+    }
+
+    fn nearest_definitions(&self) -> String {
+        let ([vector, parts], [width, _]) = (self.nearest_format(), self.nearest_columns());
+        let (is_vector, is_warpgroup) = match self.step {
+            KMeansStep::Nearest { is_vector, is_warpgroup } => (is_vector, is_warpgroup),
+            _ => (false, false),
+        };
+        let (tile, (stages, has_ahead), [_, blocks]) = (self.nearest_tile(), self.nearest_stages(), self.block());
+        let mut text = format!(
+            "#define PARTS {parts}\n#define FORMAT \"{}\"\n#define IS_VECTOR {}\n#define IS_WARPGROUP {}\n\
+             #define HAS_AHEAD {}\n\
+             enum {{ VECTOR = {vector}, WIDTH = {width}, TILE = {tile}, STAGES = {stages}, BLOCKS_PER_SM = {blocks} }};\n",
+            if parts == 1 { "f16" } else { "bf16" },
+            i32::from(is_vector),
+            i32::from(is_warpgroup),
+            i32::from(has_ahead),
+        );
+        if is_warpgroup {
+            // A thread has half as many sums as a tile has centres.
+            let list =
+                |item: &dyn Fn(usize) -> String, n: std::ops::Range<usize>| n.map(item).collect::<Vec<_>>().join(", ");
+            let (operand, n) = (|i| format!("%{i}"), tile / 2);
+            let sum = |i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4);
+            let _ = writeln!(
+                text,
+                "#define COLUMNS_TEXT \"{tile}\"\n#define SUM_NAMES \"{}\"\n#define SUM_OPERANDS {}\n\
+                 #define INPUTS \"{}\"\n#define MATRICES \"%{}\"\n#define IS_ADDED \"%{}\"",
+                list(&operand, 0..n),
+                list(&sum, 0..n),
+                list(&operand, n..n + 4),
+                n + 4,
+                n + 5
+            );
+        }
+        text
+    }
+}
+
 impl KernelSpec for KMeansSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         match self.step {
+            KMeansStep::Nearest { .. } => "kmeans_nearest",
             KMeansStep::Assign => "kmeans_assign",
+            KMeansStep::Recheck => "kmeans_recheck",
+            KMeansStep::Spread => "kmeans_spread",
             KMeansStep::Labels => "kmeans_labels",
             KMeansStep::Centers { .. } => "kmeans_centers",
             KMeansStep::Distances { .. } => "kmeans_distances",
@@ -382,24 +505,44 @@ impl KernelSpec for KMeansSpec {
         let mut text = include_str!("types.cuh").to_owned();
         let is_double = self.dtype == DType::F64;
         let computed = if is_double { "double" } else { "float" };
-        let operand = if self.dtype == DType::F16 { "rt_half" } else { computed };
+        let is_nearest = matches!(self.step, KMeansStep::Nearest { .. });
+        let is_tensor = is_nearest || matches!(self.step, KMeansStep::Centers { is_tensor: true, .. });
+        let operand = match self.dtype {
+            DType::F16 => "rt_half",
+            _ if is_tensor => "rt_bfloat",
+            _ => computed,
+        };
         let out = if self.step == (KMeansStep::Distances { is_double: true }) { "double" } else { computed };
-        let lanes = self.dimensions.next_power_of_two().min(32);
+        let (lanes, [threads, _]) = (self.dimensions.next_power_of_two().min(32), self.block());
         let _ = writeln!(
             text,
             "typedef unsigned long long u64; typedef {} P; typedef {computed} A; typedef {operand} OPERAND; typedef {out} OUT;\n\
-             enum {{ D = {}, THREADS = {THREADS}, LANES = {lanes} }};\n\
-             #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}",
+             enum {{ D = {}, THREADS = {threads}, LANES = {lanes} }};\n\
+             #define RT_INFINITY A(__int_as_float(0x7f800000))\n#define OPERAND_IS_HALF {}\n#define HAS_SUMS {}\n\
+             #define IS_TENSOR {}",
             stored_type(self.dtype),
             self.dimensions,
             i32::from(self.dtype == DType::F16),
-            i32::from(self.step == (KMeansStep::Centers { has_sums: true })),
+            i32::from(matches!(self.step, KMeansStep::Centers { has_sums: true, .. })),
+            i32::from(is_tensor),
         );
         text.push_str(
             "__device__ __forceinline__ rt_half rt_round(float x) { rt_half y; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y.bits) : \"f\"(x)); return y; }\n",
         );
+        if is_tensor {
+            text.push_str(&self.nearest_definitions());
+            text.push_str(
+                "__device__ __forceinline__ rt_bfloat rt_round_bfloat(float x) { rt_bfloat y; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y.bits) : \"f\"(x)); return y; }\n",
+            );
+        }
+        if is_nearest {
+            text.push_str(include_str!("kmeans_nearest.cuh"));
+            return text;
+        }
         for (name, is_step) in [
             ("ASSIGN", self.step == KMeansStep::Assign),
+            ("SPREAD", self.step == KMeansStep::Spread),
+            ("RECHECK", self.step == KMeansStep::Recheck),
             ("LABELS", self.step == KMeansStep::Labels),
             ("CENTERS", matches!(self.step, KMeansStep::Centers { .. })),
             ("DISTANCES", matches!(self.step, KMeansStep::Distances { .. })),

@@ -8,10 +8,11 @@
 
 use rtcg_hal::tuning::Decision;
 
-/// Returns every decision that kernels of arrays, of sparse matrices and of stencils leave open.
+/// Returns every decision that kernels of arrays, of sparse matrices, of k-means and of stencils leave open.
 pub fn decisions() -> Vec<&'static Decision> {
     let mut all = rtcg_array::decisions();
     all.extend(rtcg_sparse::decisions());
+    all.extend(rtcg_neighbors::decisions());
     all.push(<crate::lang::NestForm as rtcg_hal::tuning::Tunable>::decision());
     all.push(<crate::lang::RowsForm as rtcg_hal::tuning::Tunable>::decision());
     all.extend(rtcg_lang::specialize::decisions());
