@@ -421,7 +421,9 @@ pub fn cached_call<K: CallKey>(
     let epoch = ctx.choices_epoch();
     let (result, recording) = record_launches(compute);
     let result = result?;
-    let Some(mut recording) = recording.filter(|all| all.launches.len() == 1 && !all.uses_queue_memory && !all.has_other_work) else {
+    let Some(mut recording) =
+        recording.filter(|all| all.launches.len() == 1 && !all.uses_queue_memory && !all.has_other_work)
+    else {
         return Ok(result);
     };
     // A new result begins where its memory does, as the one of a repetition will.

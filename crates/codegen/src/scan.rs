@@ -130,7 +130,8 @@ impl ScanSnippet {
             return input.analyze().pack_size;
         }
         // What is computed from the index alone is limited by what is stored.
-        if input.element_uses().iter().zip(&self.arguments).all(|(used, a)| !a.is_vector || *used == ElementUse::Unused) {
+        if input.element_uses().iter().zip(&self.arguments).all(|(used, a)| !a.is_vector || *used == ElementUse::Unused)
+        {
             return output.analyze().pack_size;
         }
         let both =

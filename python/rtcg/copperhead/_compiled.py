@@ -42,9 +42,14 @@ def call(function: CuFunction, args: tuple[Any, ...], place: DevicePlace) -> Any
 
 def check_arguments(function: Any, args: tuple[Any, ...]) -> None:
     """Raise for an argument that native code would take without its mask, or refuse without its name."""
-    if not _KNOWN_TYPES.issuperset(map(type, args)):
+    if not all(map(_is_known, args)):
         for name, arg in named(function, args):
             check_argument(name, arg)
+
+
+def _is_known(value: Any) -> bool:
+    """Whether native code decides about an argument."""
+    return type(value) in _KNOWN_TYPES or (type(value) is tuple and all(map(_is_known, value)))
 
 
 #: Types of most arguments, about which native code decides.

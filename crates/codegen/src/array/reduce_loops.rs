@@ -149,8 +149,6 @@ impl ReduceLoops<'_> {
         let (p, shape) = (self.prefix, self.shape);
         let (threads_per_output, pack, unroll) =
             (usize::from(shape.threads_per_output), usize::from(shape.pack), usize::from(shape.unroll));
-        let packed: Vec<_> = self.arrays.iter().enumerate().filter(|(at, _)| shape.is_packed(*at)).collect();
-        let pack_type = |array: &LoopArray| format!("{}<{}, {pack}>", self.pack, array.element);
         let stride = threads_per_output * pack;
         let all = shape.elements_per_chunk();
         let step = if shape.interleaves_chunks() { format!("gridDim.y * {all}ull") } else { all.to_string() };
@@ -165,7 +163,43 @@ impl ReduceLoops<'_> {
             );
         }
         let stop = if shape.cascaded { "stop" } else { "end" };
-        let _ = writeln!(text, "    for (; {p}base + {all} <= {p}{stop}; {p}base += {step}) {{");
+        text.push_str(&self.whole_steps(leaf, unroll, stop, &step));
+        if shape.cascaded {
+            let _ =
+                writeln!(text, "    {p}sums.push({p}acc, {p}start(), {p}combine);\n    {p}acc = {p}start();\n    }}");
+        }
+        // What is left of a chunk, first in whole packs.
+        if pack > 1 && unroll > 1 {
+            text.push_str(&self.whole_steps(leaf, 1, "end", &stride.to_string()));
+        }
+        let _ = match pack {
+            1 => writeln!(
+                text,
+                "    #pragma unroll 4\n    for (unsigned long long {p}i = {p}base + {p}lane; {p}i < {p}end; {p}i += {threads_per_output}) {{"
+            ),
+            _ => writeln!(
+                text,
+                "    for (unsigned long long {p}j = {p}base + {p}lane * {pack}; {p}j < {p}end; {p}j += {stride})\n\
+                 \x20     for (unsigned long long {p}i = {p}j; {p}i < {p}j + {pack} && {p}i < {p}end; {p}i++) {{"
+            ),
+        };
+        text.push_str(&self.accumulate(leaf, &format!("{p}i"), None, "        "));
+        text.push_str("      }\n");
+        if shape.cascaded {
+            let _ = writeln!(text, "    {p}acc = {p}combine({p}sums.total({p}combine), {p}acc);");
+        }
+        text
+    }
+
+    /// The loop over steps that lie inside of the run as a whole: `unroll` packs of each thread.
+    fn whole_steps(&self, leaf: &ReduceLeaf<'_>, unroll: usize, stop: &str, step: &str) -> String {
+        let (p, shape) = (self.prefix, self.shape);
+        let (threads_per_output, pack) = (usize::from(shape.threads_per_output), usize::from(shape.pack));
+        let stride = threads_per_output * pack;
+        let packed: Vec<_> = self.arrays.iter().enumerate().filter(|(at, _)| shape.is_packed(*at)).collect();
+        let pack_type = |array: &LoopArray| format!("{}<{}, {pack}>", self.pack, array.element);
+        let all = stride * unroll;
+        let mut text = format!("    for (; {p}base + {all} <= {p}{stop}; {p}base += {step}) {{\n");
         for (at, array) in &packed {
             let _ = writeln!(text, "      {} {p}p{at}[{unroll}];", pack_type(array));
         }
@@ -184,26 +218,6 @@ impl ReduceLoops<'_> {
              \x20         const unsigned long long {p}i = {p}base + {p}lane * {pack} + {p}u * {stride} + {p}e;\n{}        }}\n      }}\n    }}\n",
             self.accumulate(leaf, &format!("{p}i"), Some(&format!("[{p}u].at[{p}e]")), "          ")
         );
-        if shape.cascaded {
-            let _ =
-                writeln!(text, "    {p}sums.push({p}acc, {p}start(), {p}combine);\n    {p}acc = {p}start();\n    }}");
-        }
-        let _ = match pack {
-            1 => writeln!(
-                text,
-                "    #pragma unroll 4\n    for (unsigned long long {p}i = {p}base + {p}lane; {p}i < {p}end; {p}i += {threads_per_output}) {{"
-            ),
-            _ => writeln!(
-                text,
-                "    for (unsigned long long {p}j = {p}base + {p}lane * {pack}; {p}j < {p}end; {p}j += {stride})\n\
-                 \x20     for (unsigned long long {p}i = {p}j; {p}i < {p}j + {pack} && {p}i < {p}end; {p}i++) {{"
-            ),
-        };
-        text.push_str(&self.accumulate(leaf, &format!("{p}i"), None, "        "));
-        text.push_str("      }\n");
-        if shape.cascaded {
-            let _ = writeln!(text, "    {p}acc = {p}combine({p}sums.total({p}combine), {p}acc);");
-        }
         text
     }
 

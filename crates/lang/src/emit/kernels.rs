@@ -189,7 +189,10 @@ pub fn emit_shared(
     let mut arguments = outputs(&dtypes);
     if longest.is_some() {
         arguments.extend(long_rows());
-        writer.line(&mut text, &format!("if (rtcg_lane == 0 && rtcg_is_long) {LONG}[atomicAdd({N_LONG}, 1u)] = {index};"));
+        writer.line(
+            &mut text,
+            &format!("if (rtcg_lane == 0 && rtcg_is_long) {LONG}[atomicAdd({N_LONG}, 1u)] = {index};"),
+        );
         writer.line(&mut text, "else");
     }
     store_once(&writer, &mut text, &index, &values);
@@ -251,7 +254,12 @@ pub const ROW_THREADS: u32 = 256;
 ///
 /// # Errors
 /// When the statement cannot be a kernel.
-pub fn emit_rows(program: &Program, stmt: &Stmt, facts: &dyn Facts, width: Var) -> Result<Option<Emitted>, Box<Problem>> {
+pub fn emit_rows(
+    program: &Program,
+    stmt: &Stmt,
+    facts: &dyn Facts,
+    width: Var,
+) -> Result<Option<Emitted>, Box<Problem>> {
     let Exp::Gen { space, body } = &stmt.exp else { return Ok(None) };
     let mut writer = Writer::new(program, facts);
     writer.set_flat(space);
@@ -545,9 +553,8 @@ impl<'e> Elements<'e> {
         writer.line(&mut combine, &format!("return {};", cast(&combined)));
         writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values)));
         // Only what is scanned needs the first value with the first element.
-        let begin = firsts.map_or("total".to_owned(), |firsts| {
-            format!("rtcg_combined({}, total{})", cast(&firsts), inner.passed)
-        });
+        let begin = firsts
+            .map_or("total".to_owned(), |firsts| format!("rtcg_combined({}, total{})", cast(&firsts), inner.passed));
         if self.first.is_some() && !begins_at_end {
             let call = begin.replace("total", "rtcg_it").replace(&inner.passed, &inner.handed_on);
             writer.line(&mut element, &format!("if (rtcg_is_first) return {call};"));

@@ -35,8 +35,8 @@ use std::fmt::Write;
 pub enum Input {
     /// An array whose element at the index of the kernel is read.
     Element(Var),
-    /// An array of which an element is read for each index of some axes of the space, in this order.
-    Strided(Var, Vec<usize>),
+    /// An array of which an element is read for each index of some axes of the space; a place for each of its axes.
+    Strided(Var, Vec<Place>),
     /// An array of which other elements are read, without gaps.
     Array(Var),
     /// A number that the host knows.
@@ -49,6 +49,17 @@ pub enum Input {
     Length(Atom),
     /// The word that an index out of bounds sets.
     Flag,
+    /// A number of the host that has to be an index of an array along an axis.
+    Index(Var, Var, usize),
+}
+
+/// Where an array is read along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At the index of an axis of the space.
+    Axis(usize),
+    /// At a number of the host.
+    At(Var),
 }
 
 /// The kernel of a statement.
@@ -76,7 +87,7 @@ pub enum Kernel {
 }
 
 /// A reduction that needs an associative function only. Each warp folds a range of elements: its lanes adjacent ones,
-/// then the lanes' values in their order; blocks fold what their warps find, and a second stage what blocks find.
+/// then the lanes' values in their order; blocks fold what their warps find, and the last one what blocks find.
 #[derive(Debug, Clone)]
 pub struct OrderedReduction {
     /// Parameters behind those of the kernel.
@@ -99,24 +110,24 @@ pub struct OrderedReduction {
 pub const ORDERED_THREADS: u32 = 256;
 
 impl OrderedReduction {
-    /// The kernel `rtcg_reduce_ordered`: the results' address, the number of elements, that of elements for each warp, and
-    /// how often a lane reads adjacent ones before lanes combine what they have, and whether the result is that of all
-    /// (64 bits each), then the arguments; in the second stage, first the address of the first one's results.
-    pub fn source(&self, is_second_stage: bool) -> String {
-        let sizes = ["n", "rtcg_share", "rtcg_packs", "rtcg_is_last"].map(|name| format!(", const unsigned long long {name}"));
-        let mut parameters = format!("rtcg_stored *rtcg_out{}", sizes.concat());
-        if is_second_stage {
-            parameters.push_str(", const rtcg_stored *rtcg_in");
-        }
+    /// The kernel `rtcg_reduce_ordered`: the result's address, the number of elements, that of elements for each warp, and
+    /// how often a lane reads adjacent ones before lanes combine what they have (64 bits each), the addresses of a word that
+    /// is 0, which the kernel restores, and of a value for each block, then the arguments.
+    pub fn source(&self) -> String {
+        let sizes = ["n", "rtcg_share", "rtcg_packs"].map(|name| format!(", const unsigned long long {name}"));
+        let mut parameters =
+            format!("rtcg_stored *rtcg_out{}, unsigned *rtcg_ticket, rtcg_stored *rtcg_partial", sizes.concat());
         for argument in &self.arguments {
             parameters.push_str(", ");
             parameters.push_str(&argument.declarator());
         }
-        let element = if is_second_stage { "rtcg_narrowed(rtcg_in[i])" } else { &self.element };
         // Adjacent elements are read at once.
-        let (mut declared, mut packed) = (String::new(), element.to_owned());
-        for (name, ctype) in self.elements.iter().filter(|_| !is_second_stage) {
-            let _ = writeln!(declared, "        rtcg_pack<{ctype}> {name}_pack; rtcg_read({name}_pack, {name} + first);");
+        let (mut declared, mut packed) = (String::new(), self.element.clone());
+        for (name, ctype) in &self.elements {
+            let _ = writeln!(
+                declared,
+                "        rtcg_pack<{ctype}> {name}_pack; rtcg_read({name}_pack, {name} + base + pack, run, staged);"
+            );
             packed = packed.replace(&format!("{name}[i]"), &format!("{name}_pack.at[k]"));
         }
         ORDERED_SOURCE
@@ -125,7 +136,7 @@ impl OrderedReduction {
             .replace("PARAMETERS", &parameters)
             .replace("DECLARED", &declared)
             .replace("PACKED", &packed)
-            .replace("ELEMENT", element)
+            .replace("ELEMENT", &self.element)
             .replace("COMBINE", &self.combine)
             .replace("BEGIN", &self.begin)
             .replace("ITEMS", &self.items.to_string())
@@ -158,22 +169,32 @@ template <class T> __device__ __forceinline__ T NAME(const T value, int distance
 const ORDERED_SOURCE: &str = "\
 PREAMBLE
 FROM_LATERtemplate <class T> struct rtcg_pack { T at[ITEMS]; };
-// Adjacent elements; 16 bytes at once where they are aligned.
-template <class T> __device__ __forceinline__ void rtcg_read(rtcg_pack<T> &pack, const T *from)
+// Adjacent elements of each lane of a warp; those of lanes are `run` apart, and begin at `from`. Where 16 bytes are read at
+// once, adjacent lanes read adjacent ones, and get their own through shared memory.
+template <class T> __device__ __forceinline__ void rtcg_read(rtcg_pack<T> &pack, const T *from, const unsigned run, uint4 *const staged)
 {
-  if constexpr (sizeof(pack) % 16 == 0)
+  const unsigned lane = threadIdx.x % 32;
+  constexpr unsigned n = sizeof(pack) / 16;
+  if constexpr (sizeof(pack) % 16 == 0 && n <= 4)
   {
     if (((size_t)from & 15) == 0)
     {
-      union words { uint4 word[sizeof(pack) / 16]; rtcg_pack<T> pack; __device__ words() {} } all;
+      union words { uint4 word[n]; rtcg_pack<T> pack; __device__ words() {} } all;
       #pragma unroll
-      for (int k = 0; k < (int)(sizeof(pack) / 16); ++k) all.word[k] = ((const uint4 *)from)[k];
+      for (unsigned k = 0; k < n; ++k) {
+        const unsigned word = k * 32 + lane, owner = word / n;
+        staged[word + owner] = ((const uint4 *)(from + (size_t)owner * run))[word % n];
+      }
+      __syncwarp();
+      #pragma unroll
+      for (unsigned k = 0; k < n; ++k) all.word[k] = staged[lane * (n + 1) + k];
+      __syncwarp();
       pack = all.pack;
       return;
     }
   }
   #pragma unroll
-  for (int k = 0; k < ITEMS; ++k) pack.at[k] = from[k];
+  for (int k = 0; k < ITEMS; ++k) pack.at[k] = from[(size_t)lane * run + k];
 }
 extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
 {
@@ -181,14 +202,36 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
   const unsigned long long warp = ((unsigned long long)blockIdx.x * THREADS + threadIdx.x) / 32;
   const unsigned long long begin = warp * rtcg_share, end = begin + rtcg_share < n ? begin + rtcg_share : n;
   auto combine = [&](const rtcg_parts a, const rtcg_parts b) -> rtcg_parts { return COMBINE; };
+  // The first lanes of a warp have something if any has; what they have together gets lane 0.
+  auto fold_lanes = [&](rtcg_parts &own, const bool has) {
+    #pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const rtcg_parts later = rtcg_from_later(own, distance);
+      const bool has_later = __shfl_down_sync(0xffffffffu, (int)has, distance) && lane + distance < 32;
+      if (has_later) own = combine(own, later);
+    }
+  };
+  // So do the first warps of a block, whose thread 0 gets all.
+  __shared__ __align__(16) char rtcg_totals[THREADS / 32 * sizeof(rtcg_parts)];
+  auto fold_warps = [&](rtcg_parts &total, const bool has) {
+    rtcg_parts *const totals = (rtcg_parts *)rtcg_totals;
+    __syncthreads();
+    if (has) totals[threadIdx.x / 32] = total;
+    const int n_totals = __syncthreads_count(has);
+    if (threadIdx.x == 0) for (int k = 1; k < n_totals; ++k) total = combine(total, totals[k]);
+  };
   rtcg_parts total;
   bool has_total = false;
   const unsigned run = ITEMS * (unsigned)rtcg_packs;
+  // One word more for each lane, so that they do not wait for each other.
+  __shared__ uint4 rtcg_staged[THREADS / 32][32 * 5];
+  uint4 *const staged = rtcg_staged[threadIdx.x / 32]; (void)staged;
   for (unsigned long long base = begin; base < end; base += 32 * run) {
     const unsigned long long start = base + lane * run;
     const bool has = start < end;
     rtcg_parts own;
-    if (start + run <= end) {
+    // Lanes read for each other.
+    if (base + 32 * run <= end) {
       #pragma unroll 1
       for (unsigned pack = 0; pack < run; pack += ITEMS) {
         const unsigned long long first = start + pack;
@@ -200,26 +243,35 @@ DECLARED        { const int k = 0; const size_t i = first; (void)k; part = PACKE
       }
     } else if (has) {
       { const size_t i = start; own = ELEMENT; }
-      for (unsigned long long i = start + 1; i < end; ++i) own = combine(own, ELEMENT);
+      const unsigned long long stop = start + run < end ? start + run : end;
+      for (unsigned long long i = start + 1; i < stop; ++i) own = combine(own, ELEMENT);
     }
-    #pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const rtcg_parts later = rtcg_from_later(own, distance);
-      const bool has_later = __shfl_down_sync(0xffffffffu, (int)has, distance) && lane + distance < 32;
-      if (has_later) own = combine(own, later);
-    }
+    fold_lanes(own, has);
     if (lane == 0 && has) { total = has_total ? combine(total, own) : own; has_total = true; }
   }
-  // The first warps of a block have something if any has.
-  __shared__ __align__(16) char rtcg_totals[THREADS / 32 * sizeof(rtcg_parts)];
-  rtcg_parts *const totals = (rtcg_parts *)rtcg_totals;
-  if (lane == 0 && has_total) totals[threadIdx.x / 32] = total;
-  const int n_totals = __syncthreads_count(lane == 0 && has_total);
-  if (threadIdx.x == 0 && n_totals > 0) {
-    for (int k = 1; k < n_totals; ++k) total = combine(total, totals[k]);
-    if (rtcg_is_last) total = BEGIN;
-    rtcg_out[blockIdx.x] = rtcg_widened(total);
+  fold_warps(total, lane == 0 && has_total);
+  if (gridDim.x > 1) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+      rtcg_partial[blockIdx.x] = rtcg_widened(total);
+      __threadfence();
+      is_last = atomicInc(rtcg_ticket, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    // The block that ends last folds what all of them have found.
+    __threadfence();
+    const unsigned each = (gridDim.x + THREADS - 1) / THREADS, first = threadIdx.x * each;
+    const unsigned stop = first + each < gridDim.x ? first + each : gridDim.x;
+    const bool has = first < gridDim.x;
+    if (has) {
+      total = rtcg_narrowed(rtcg_partial[first]);
+      for (unsigned k = first + 1; k < stop; ++k) total = combine(total, rtcg_narrowed(rtcg_partial[k]));
+    }
+    fold_lanes(total, has);
+    fold_warps(total, lane == 0 && has);
   }
+  if (threadIdx.x == 0) rtcg_out[0] = rtcg_widened(BEGIN);
 }
 ";
 

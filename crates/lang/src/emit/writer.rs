@@ -1,7 +1,7 @@
 //! Writes the statements of an element.
 
 use super::numbers::{Functions, c_name, c_type, literal};
-use super::{Facts, Input};
+use super::{Facts, Input, Place};
 use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use crate::span::Span;
@@ -29,6 +29,9 @@ pub(crate) struct Writer<'a> {
     locals: HashMap<Var, (usize, &'a Stmt)>,
     /// The indices of the space, if the kernel walks over arrays of any strides.
     pub(super) walked: Option<Vec<Var>>,
+    /// Lengths that are known by their arrays and axes, and indices of the host that are inside of such a length.
+    lengths: HashMap<Var, (Var, usize)>,
+    inside: HashMap<Var, Var>,
     /// How many lanes share a reduction; 0 if each thread has its own.
     pub(super) lanes: usize,
     /// Longer reductions are left to another kernel.
@@ -64,6 +67,8 @@ impl<'a> Writer<'a> {
             flat: None,
             locals: HashMap::new(),
             walked: None,
+            lengths: HashMap::new(),
+            inside: HashMap::new(),
             lanes: 0,
             longest: None,
             is_function: false,
@@ -303,10 +308,24 @@ impl<'a> Writer<'a> {
                 self.define(out, stmt.outs[0], &value);
             }
             Exp::Length { array, axis } => {
+                self.lengths.insert(stmt.outs[0], (*array, *axis));
                 let input = Input::Dim(*array, *axis);
                 let value = input_name(&input);
                 self.input(input);
                 self.define(out, stmt.outs[0], &value);
+            }
+            // Elements of rows have no branches: the index of each is needed by all.
+            Exp::Clamp { index: Atom::Var(index), length: Atom::Var(length) }
+                if self.walked.is_some()
+                    && !self.names.contains_key(index)
+                    && !self.facts.is_on_device(*index)
+                    && self.lengths.contains_key(length) =>
+            {
+                let (array, axis) = self.lengths[length];
+                let input = Input::Index(*index, array, axis);
+                self.name(stmt.outs[0], input_name(&input));
+                self.inside.insert(stmt.outs[0], *index);
+                self.input(input);
             }
             Exp::Clamp { index, length } => {
                 self.uses_clamp = true;
@@ -490,11 +509,14 @@ impl<'a> Writer<'a> {
     /// An array that is read at indices of the space, where kernels walk over arrays.
     fn strided(&self, array: Var, index: &[Atom]) -> Option<Input> {
         let own = self.walked.as_ref()?;
-        let axes: Option<Vec<usize>> =
-            index.iter().map(|at| own.iter().position(|axis| Atom::Var(*axis) == *at)).collect();
-        let axes = axes.filter(|axes| !axes.is_empty())?;
+        let place = |at: &Atom| {
+            let axis = own.iter().position(|axis| Atom::Var(*axis) == *at).map(Place::Axis);
+            axis.or_else(|| at.as_var().and_then(|var| self.inside.get(&var)).map(|index| Place::At(*index)))
+        };
+        let places = index.iter().map(place).collect::<Option<Vec<_>>>()?;
+        let axes: Vec<&Place> = places.iter().filter(|place| matches!(place, Place::Axis(_))).collect();
         let is_each_once = axes.iter().enumerate().all(|(at, axis)| !axes[..at].contains(axis));
-        is_each_once.then_some(Input::Strided(array, axes))
+        (is_each_once && !axes.is_empty()).then_some(Input::Strided(array, places))
     }
 
     fn declare_mutable(&mut self, out: &mut String, var: Var, value: Option<&str>) -> String {
@@ -705,7 +727,7 @@ impl<'a> Writer<'a> {
                 Argument::const_vector_arg(c_type(dtype(*var)), &name)
             }
             Input::Host(var) => Argument::scalar_arg(c_type(dtype(*var)), &name),
-            Input::Dim(..) | Input::Length(_) => Argument::scalar_arg(c_type(DType::I64), &name),
+            Input::Dim(..) | Input::Length(_) | Input::Index(..) => Argument::scalar_arg(c_type(DType::I64), &name),
             Input::Flag => Argument::vector_arg(c_type(DType::U32), &name),
         }
     }
@@ -746,10 +768,14 @@ pub(crate) struct Parameters {
 pub(crate) fn input_name(input: &Input) -> String {
     match input {
         Input::Element(var) => format!("x{}", var.0),
-        Input::Strided(var, axes) => {
-            let axes: Vec<String> = axes.iter().map(usize::to_string).collect();
-            format!("y{}_{}", var.0, axes.join("_"))
+        Input::Strided(var, places) => {
+            let place = |place: &Place| match place {
+                Place::Axis(axis) => axis.to_string(),
+                Place::At(index) => format!("at{}", index.0),
+            };
+            format!("y{}_{}", var.0, places.iter().map(place).collect::<Vec<_>>().join("_"))
         }
+        Input::Index(index, array, axis) => format!("i{}_{}_{axis}", index.0, array.0),
         Input::Array(var) => format!("a{}", var.0),
         Input::Host(var) => format!("s{}", var.0),
         Input::Device(var) => format!("p{}", var.0),

@@ -97,10 +97,7 @@ fn fuse_one(program: &mut Program, block: &mut Block, at: usize, is_element: boo
         let is_nest = !is_element && has_long_reduction(&own);
         let keeps_nest = is_nest && block.stmts[at + 1..].iter().any(|stmt| is_other_than_map(&stmt.exp, *out));
         let fuses = is_element
-            || (is_cheap
-                && !keeps_nest
-                && (is_trivial || !uses.is_stored)
-                && (cost < LOOP_COST || uses.n_looped == 0));
+            || (is_cheap && !keeps_nest && (is_trivial || !uses.is_stored) && (cost < LOOP_COST || uses.n_looped == 0));
         if fuses {
             let from = Inlined { array: *out, index: space.iter().map(|axis| axis.index).collect(), body: own };
             let mut rest = Block { stmts: block.stmts.split_off(at + 1), results: std::mem::take(&mut block.results) };
@@ -188,9 +185,9 @@ const MAX_SHORT_REDUCTION: i128 = 16;
 
 fn has_long_reduction(block: &Block) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.exp {
-        Exp::Reduce { space, .. } => space.iter().any(
-            |axis| !matches!(axis.length, Atom::Const(Number::Int(length), _) if length <= MAX_SHORT_REDUCTION),
-        ),
+        Exp::Reduce { space, .. } => space
+            .iter()
+            .any(|axis| !matches!(axis.length, Atom::Const(Number::Int(length), _) if length <= MAX_SHORT_REDUCTION)),
         exp => exp.blocks().into_iter().any(has_long_reduction),
     })
 }

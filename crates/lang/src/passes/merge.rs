@@ -146,10 +146,7 @@ fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
         let others: HashSet<Var> = dependent.difference(&own).copied().collect();
         let depends = uses_any(stmt, &dependent);
         let can_join = !depends || (follows && !uses_any(stmt, &others) && can_be_followed(&first.exp));
-        if can_join
-            && fits(&first.exp, &stmt.exp, follows)
-            && first.outs.len() + stmt.outs.len() <= MAX_VALUES
-        {
+        if can_join && fits(&first.exp, &stmt.exp, follows) && first.outs.len() + stmt.outs.len() <= MAX_VALUES {
             return Some(other);
         }
         if depends {

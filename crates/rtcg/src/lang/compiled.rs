@@ -2,6 +2,7 @@
 
 use super::kernels::{KernelKey, NarrowSets, ReadyKernel};
 use super::repeat::host_part;
+use rtcg_hal::DType;
 use rtcg_lang::arguments::{ArgType, ResultType};
 use rtcg_lang::elaborate::elaborate;
 use rtcg_lang::emit::{Facts, emit, row_widths};
@@ -39,6 +40,10 @@ pub(super) struct Uses {
     pub(super) scalars: Vec<Var>,
     /// What may be the width of rows.
     pub(super) widths: Vec<Var>,
+    /// Whether it computes integers of 64 bits, apart from the indices of its space.
+    pub(super) has_integers: bool,
+    /// Whether its elements have loops.
+    pub(super) has_loops: bool,
     pub(super) dead_after: Vec<Var>,
 }
 
@@ -203,9 +208,17 @@ fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>,
     let mut local: HashSet<Var> = own.iter().copied().collect();
     block.stmts.iter().for_each(|stmt| local.extend(stmt.outs.iter().copied()));
     for stmt in block.stmts.iter().rev() {
-        let mut uses = Uses { widths: row_widths(program, stmt), ..Uses::default() };
         let mut bound = HashSet::new();
         collect_bound(&stmt.exp, &mut bound);
+        let space: Vec<Var> = stmt.exp.space().iter().map(|axis| axis.index).collect();
+        let is_integer = |var: &Var| program.var_type(*var).dtype == DType::I64 && !space.contains(var);
+        let has_integers = bound.iter().any(is_integer) || matches!(stmt.exp, Exp::Reduce { .. } | Exp::Scan { .. });
+        let mut uses = Uses {
+            widths: row_widths(program, stmt),
+            has_integers,
+            has_loops: has_loops(&stmt.exp),
+            ..Uses::default()
+        };
         let mut found = HashSet::new();
         rtcg_lang::simplify::all_operands(&stmt.exp, &mut |var| {
             if !bound.contains(&var) && found.insert(var) {
@@ -233,6 +246,13 @@ fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>,
         }
         all.insert(address(stmt), uses);
     }
+}
+
+fn has_loops(exp: &Exp) -> bool {
+    exp.blocks()
+        .into_iter()
+        .flat_map(|block| &block.stmts)
+        .any(|stmt| matches!(stmt.exp, Exp::Loop { .. } | Exp::Reduce { .. }) || has_loops(&stmt.exp))
 }
 
 /// The variables that an expression binds, in all its blocks.

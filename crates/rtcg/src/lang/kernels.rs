@@ -33,9 +33,9 @@ pub(super) struct NarrowSets {
 }
 
 /// What the numbers of a launch say.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Narrow {
-    /// The set, by its number.
+    /// The set, by its number; 0 where none was sought.
     pub(super) number: usize,
     pub(super) variables: Arc<BTreeSet<Var>>,
     /// The largest length of the first reduction inside of the statement.
@@ -56,11 +56,11 @@ impl NarrowSets {
             return narrow.clone();
         }
         let (found, longest) = find();
-        let number = self.sets.iter().position(|set| **set == found).unwrap_or_else(|| {
+        let at = self.sets.iter().position(|set| **set == found).unwrap_or_else(|| {
             self.sets.push(Arc::new(found));
             self.sets.len() - 1
         });
-        let narrow = Narrow { number, variables: self.sets[number].clone(), longest };
+        let narrow = Narrow { number: at + 1, variables: self.sets[at].clone(), longest };
         self.last.insert(stmt, (sizes, narrow.clone()));
         narrow
     }
@@ -181,8 +181,8 @@ pub(super) enum AnyKernel {
     Ranged(ElementwiseKernel),
     Reduction(ReductionKernel),
     RowReduction(ReductionKernel),
-    /// The stages of an ordered reduction, and how many elements a warp takes at a time.
-    Ordered([WrittenKernel; 2], usize),
+    /// An ordered reduction, and how many elements a warp takes at a time.
+    Ordered(WrittenKernel, usize),
     Written(WrittenKernel),
     Scan(ScanKernel),
 }
@@ -198,8 +198,8 @@ impl ReadyKernel {
             Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
             Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
             Kernel::OrderedReduction(reduction) => {
-                let stage = |is_second| WrittenKernel::new("rtcg_reduce_ordered", reduction.source(is_second));
-                AnyKernel::Ordered([false, true].map(stage), 32 * reduction.items as usize)
+                let kernel = WrittenKernel::new("rtcg_reduce_ordered", reduction.source());
+                AnyKernel::Ordered(kernel, 32 * reduction.items as usize)
             }
             Kernel::RowReduction(snippet) => AnyKernel::RowReduction(ReductionKernel::new(snippet, settings)?),
             Kernel::Reduction(mut snippet) => {
@@ -242,7 +242,7 @@ pub(super) fn source(kernel: &Kernel) -> String {
             let threads = rtcg_codegen::reduction::REDUCE_THREADS;
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }
-        Kernel::OrderedReduction(reduction) => reduction.source(false),
+        Kernel::OrderedReduction(reduction) => reduction.source(),
         Kernel::Written { source, .. } => source.clone(),
         Kernel::Scan(snippet) => ScanKernel::new(snippet.clone(), CompileSettings::default())
             .map(|kernel| kernel.source())

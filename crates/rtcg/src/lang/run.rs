@@ -17,8 +17,8 @@ use rtcg_hal::{
 };
 use rtcg_lang::check::holds;
 use rtcg_lang::emit::{
-    Input, LONG_THREADS, LaunchNumbers, ORDERED_THREADS, ROW_THREADS, emit, emit_long, emit_row_reduction, emit_rows,
-    emit_shared, narrow_variables,
+    Input, LONG_THREADS, LaunchNumbers, ORDERED_THREADS, Place, ROW_THREADS, emit, emit_long, emit_row_reduction,
+    emit_rows, emit_shared, narrow_variables,
 };
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
@@ -359,7 +359,10 @@ impl<'a> Run<'a> {
         let is_on_device = |var: &Var| matches!(self.values[var.0 as usize], Some(Value::Array(_)));
         arrays.iter().for_each(|var| push(is_flat(var)));
         scalars.iter().for_each(|var| push(is_on_device(var)));
-        let narrow = self.narrow(stmt, arrays, scalars);
+        let narrow = match uses {
+            Some(uses) if !uses.has_integers => Narrow::default(),
+            _ => self.narrow(stmt, arrays, scalars),
+        };
         let key = KernelKey { stmt: place, form, facts: bits, narrow: narrow.number };
         let mut kernels = self.compiled.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = kernels.get(&key) {
@@ -396,7 +399,9 @@ impl<'a> Run<'a> {
     fn narrow(&self, stmt: &Stmt, arrays: &[Var], scalars: &[Var]) -> Narrow {
         let mut sizes = SmallVec::new();
         for var in scalars {
-            sizes.push(self.scalar(*var).map_or(u8::MAX, |(low, high)| size_of_number(if low < 0 { low } else { high })));
+            sizes.push(
+                self.scalar(*var).map_or(u8::MAX, |(low, high)| size_of_number(if low < 0 { low } else { high })),
+            );
         }
         for var in arrays {
             let Some(Value::Array(array)) = &self.values[var.0 as usize] else { continue };
@@ -412,8 +417,22 @@ impl<'a> Run<'a> {
     pub(super) fn inputs(&self, inputs: &[Input]) -> Ran<Vec<OwnedArg>> {
         let one = |input: &Input| {
             Ok(match input {
-                Input::Element(var) | Input::Array(var) | Input::Strided(var, _) => {
-                    OwnedArg::Array(self.readable(self.array(*var)?)?)
+                Input::Element(var) | Input::Array(var) => OwnedArg::Array(self.readable(self.array(*var)?)?),
+                Input::Strided(var, places) => {
+                    let array = self.array(*var)?;
+                    let place = |(axis, place): (usize, &Place)| {
+                        Ok(match place {
+                            Place::Axis(_) => Index::Slice(None, None, None),
+                            Place::At(index) => Index::At(self.index(*index, &array, axis)? as isize),
+                        })
+                    };
+                    let places: Vec<Index> = places.iter().enumerate().map(place).collect::<Ran<_>>()?;
+                    let is_part = places.iter().any(|place| matches!(place, Index::At(_)));
+                    OwnedArg::Array(self.readable(if is_part { array.index(&places)? } else { array })?)
+                }
+                Input::Index(index, array, axis) => {
+                    let index = self.index(*index, &self.array(*array)?, *axis)?;
+                    OwnedArg::Bytes(index.to_le_bytes().into())
                 }
                 Input::Device(var) => OwnedArg::Array(self.array(*var)?),
                 Input::Host(var) => {
@@ -428,6 +447,16 @@ impl<'a> Run<'a> {
             })
         };
         inputs.iter().map(one).collect()
+    }
+
+    /// A number that has to be an index.
+    fn index(&self, index: Var, array: &GpuArray, axis: usize) -> Ran<i64> {
+        let (index, length) = (integer(self.number(index.into())?.0), array.shape()[axis] as i64);
+        if (0..length).contains(&index) || self.only_compiles() {
+            return Ok(index.clamp(0, (length - 1).max(0)));
+        }
+        let text = format!("index {index} is out of bounds for a sequence of {length} elements");
+        Err(ArrayError::index_error(text).into())
     }
 
     /// The array; for one without elements another one, of which an index out of bounds, which is flagged, reads the
@@ -510,7 +539,9 @@ impl<'a> Run<'a> {
         let Some(ready) = self.ready_as(stmt, &[n], Form::RowsOf(var))? else { return Ok(false) };
         let AnyKernel::Written(kernel) = &ready.kernel else { return Ok(false) };
         let threads = ROW_THREADS as usize;
-        let across = width.next_power_of_two().min(threads);
+        // Loops of elements that are close to each other are of about one length.
+        let has_loops = self.compiled.uses.get(&address(stmt)).is_some_and(|uses| uses.has_loops);
+        let across = if has_loops { PATCH } else { width.next_power_of_two().min(threads) };
         let blocks = width.div_ceil(across) * n.div_ceil(width).div_ceil(threads / across * times);
         self.launch_written(kernel, outs, &[n, width, across, times], &ready, [blocks as u32, ROW_THREADS])?;
         Ok(true)
@@ -581,8 +612,10 @@ impl<'a> Run<'a> {
         let mut all_strides: Vec<Vec<isize>> = Vec::with_capacity(inputs.len());
         for (input, arg) in ready.inputs.iter().zip(&inputs) {
             let mut strides = vec![0; shape.len()];
-            if let (Input::Strided(_, axes), OwnedArg::Array(array)) = (input, arg) {
-                axes.iter().zip(array.strides()).for_each(|(axis, stride)| strides[*axis] = *stride);
+            if let (Input::Strided(_, places), OwnedArg::Array(array)) = (input, arg) {
+                let axes =
+                    places.iter().filter_map(|place| if let Place::Axis(axis) = place { Some(*axis) } else { None });
+                axes.zip(array.strides()).for_each(|(axis, stride)| strides[axis] = *stride);
             }
             all_strides.push(strides);
         }
@@ -653,7 +686,7 @@ impl<'a> Run<'a> {
         }
         let ready = self.ready(stmt, &[n])?;
         let out = match &ready.kernel {
-            AnyKernel::Ordered(stages, step) => self.reduce_in_order(&ready, stages, *step, n)?,
+            AnyKernel::Ordered(kernel, step) => self.reduce_in_order(&ready, kernel, *step, n)?,
             AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n)?,
             _ => return Err(ArrayError::value_error("a reduction is another kernel").into()),
         };
@@ -680,14 +713,8 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    /// Folds elements in their order, by a kernel of many blocks and one of one block.
-    fn reduce_in_order(
-        &self,
-        ready: &ReadyKernel,
-        stages: &[WrittenKernel; 2],
-        step: usize,
-        n: usize,
-    ) -> Ran<GpuArray> {
+    /// Folds elements in their order.
+    fn reduce_in_order(&self, ready: &ReadyKernel, kernel: &WrittenKernel, step: usize, n: usize) -> Ran<GpuArray> {
         const MOST_PACKS: usize = 4;
         let per_block = ORDERED_THREADS as usize / WARP;
         let resident = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, 1024);
@@ -695,21 +722,17 @@ impl<'a> Run<'a> {
         let resident = if step > WARP { resident } else { 8 * resident };
         // Where there is enough for all warps; loops of elements need not take as long in adjacent ones.
         let packs = if step > WARP && n >= MOST_PACKS * step * resident * per_block { MOST_PACKS } else { 1 };
-        let share = |n: usize, n_blocks: usize, step: usize| n.div_ceil(step).div_ceil(n_blocks * per_block) * step;
-        let own_share = share(n, resident, step * packs);
-        let n_blocks = n.div_ceil(own_share * per_block);
-        let partial = self.empty(&[n_blocks], ready.out_dtype())?;
-        let launch = |stage, arrays: &[GpuArray], [n, share, packs]: [usize; 3]| {
-            let blocks = n.div_ceil(share).div_ceil(per_block);
-            let sizes = [n, share, packs, usize::from(blocks == 1)];
-            self.launch_written(stage, arrays, &sizes, ready, [blocks as u32, ORDERED_THREADS])
-        };
-        launch(&stages[0], std::slice::from_ref(&partial), [n, own_share, packs])?;
-        if n_blocks == 1 {
-            return Ok(partial.index(&[Index::At(0)])?);
-        }
+        let share = n.div_ceil(step * packs).div_ceil(resident * per_block) * step * packs;
+        let n_blocks = n.div_ceil(share * per_block);
         let out = self.empty(&[], ready.out_dtype())?;
-        launch(&stages[1], &[out.clone(), partial], [n_blocks, share(n_blocks, 1, step), 1])?;
+        let nbytes = if n_blocks > 1 { n_blocks * ready.out_dtype().itemsize() } else { 0 };
+        let addresses = match n_blocks > 1 && !self.only_compiles() {
+            true => self.ctx.queue().reduction_workspace(nbytes)?,
+            false => (0, 0),
+        };
+        let sizes = [n, share, packs, addresses.0 as usize, addresses.1 as usize];
+        let grid = [n_blocks as u32, ORDERED_THREADS];
+        self.launch_written(kernel, std::slice::from_ref(&out), &sizes, ready, grid)?;
         Ok(out)
     }
 
@@ -853,6 +876,9 @@ const INTERRUPT_CHECKS: Duration = Duration::from_millis(20);
 
 /// Threads of a warp.
 const WARP: usize = 32;
+
+/// Columns of a block whose elements have loops; a warp has two rows of them.
+const PATCH: usize = 16;
 
 /// The most elements of a reduction for which a kernel of its own is made.
 const MAX_UNROLLED: usize = 16;
