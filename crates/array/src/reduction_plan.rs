@@ -165,7 +165,13 @@ impl ReductionPlan {
 
     /// The part of the kernel's key that is decided here. `is_rounded` says whether results depend on the order of
     /// additions.
-    fn kernel_shape(&self, is_rounded: bool, packed: u32, kept: IndexSpace, reduced: IndexSpace) -> ReduceShape {
+    fn kernel_shape(
+        &self,
+        is_rounded: bool,
+        [packed, shared]: [u32; 2],
+        kept: IndexSpace,
+        reduced: IndexSpace,
+    ) -> ReduceShape {
         let terms = self.per_split.div_ceil(self.partition.threads_per_output as usize);
         ReduceShape {
             cascaded: is_rounded && terms > MAX_SERIAL_TERMS,
@@ -178,6 +184,7 @@ impl ReductionPlan {
             pack: self.pack as u8,
             unroll: self.unroll as u8,
             packed,
+            shared,
             kept,
             reduced,
         }
@@ -318,7 +325,10 @@ impl ReductionOfArrays<'_> {
             reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
         });
         let packed = plan.packable_array_mask(packable);
-        let shape = plan.kernel_shape(self.is_rounded, packed, kept.index_space(), reduced.index_space());
+        let is_shared = |k: &usize| plan.n_out > 1 && kept.axes.iter().all(|axis| axis.1[k + 2] == 0);
+        let shared: u32 = (0..self.arrays.len().min(32)).filter(is_shared).map(|k| 1 << k).sum();
+        let masks = [packed, packed & shared];
+        let shape = plan.kernel_shape(self.is_rounded, masks, kept.index_space(), reduced.index_space());
         let dims = |walk: &IterationPlan<N>, space: IndexSpace, operands: SmallVec<[usize; 8]>| {
             let mut args = LaunchArgs::new();
             walk.push_dims(space, &operands, &mut args);

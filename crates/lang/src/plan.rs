@@ -2,6 +2,7 @@
 //! stored.
 
 use crate::ir::{Atom, Block, Exp, Program, Stmt, Var};
+use crate::passes::storing_reductions;
 use crate::simplify::all_operands;
 use crate::span::Files;
 use std::collections::{BTreeSet, HashMap};
@@ -28,6 +29,7 @@ struct Planner<'p> {
 
 impl Planner<'_> {
     fn block(&mut self, block: &Block, depth: usize) {
+        let pairs = storing_reductions(block);
         for (at, stmt) in block.stmts.iter().enumerate() {
             let indent = "  ".repeat(depth);
             match &stmt.exp {
@@ -48,6 +50,11 @@ impl Planner<'_> {
                     let number = self.n_kernels;
                     self.makers.extend(stmt.outs.iter().map(|out| (*out, number)));
                     let _ = writeln!(self.text, "{indent}{number}. {kind}{}", self.place(stmt));
+                    if let Some((map, ..)) = pairs.iter().find(|(_, reduction, _)| *reduction == at)
+                        && let Some(map) = self.makers.get(&block.stmts[*map].outs[0])
+                    {
+                        let _ = writeln!(self.text, "{indent}   computed by {map}, which stores its elements, on GPUs");
+                    }
                     self.reads(stmt, &indent);
                     self.writes(stmt, block, at, &indent);
                 }

@@ -33,6 +33,8 @@ pub struct ReduceShape {
     pub outputs_per_thread: u8,
     /// One bit per array, set if its runs have no gaps and begin at addresses aligned for packs.
     pub packed: u32,
+    /// One bit per array, set if all outputs read the same run of it, so that it had better stay in caches.
+    pub shared: u32,
     /// Whether a thread adds its partial sums by levels, so that rounding errors hardly grow with the length of a run.
     pub cascaded: bool,
     /// The kept axes.
@@ -53,6 +55,7 @@ impl ReduceShape {
         unroll: 4,
         outputs_per_thread: 1,
         packed: 0,
+        shared: 0,
         cascaded: false,
         kept: IndexSpace { ndim: 1, wide: false },
         reduced: IndexSpace { ndim: 1, wide: false },
@@ -205,11 +208,13 @@ impl ReduceLoops<'_> {
         }
         let _ = writeln!(text, "      #pragma unroll\n      for (int {p}u = 0; {p}u < {unroll}; {p}u++) {{");
         for (at, array) in &packed {
-            let _ = writeln!(
-                text,
-                "        rtcg::load_no_allocate({p}p{at}[{p}u], (const {} *){p}row{at} + ({p}base / {pack} + {p}lane + {p}u * {threads_per_output}));",
-                pack_type(array)
-            );
+            let (pack_type, is_shared) = (pack_type(array), *at < 32 && shape.shared >> at & 1 == 1);
+            let place = format!("{p}base / {pack} + {p}lane + {p}u * {threads_per_output}");
+            let from = format!("(const {pack_type} *){p}row{at} + ({place})");
+            let _ = match is_shared {
+                true => writeln!(text, "        {p}p{at}[{p}u] = *({from});"),
+                false => writeln!(text, "        rtcg::load_no_allocate({p}p{at}[{p}u], {from});"),
+            };
         }
         let _ = write!(
             text,

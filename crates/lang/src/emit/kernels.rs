@@ -486,6 +486,20 @@ fn neutral_number(op: Op, dtype: DType, first: Option<&Atom>) -> Option<Number> 
     })
 }
 
+/// The reduction of [`storing_reductions`](crate::passes::storing_reductions): behind its own, the kernel has an output for
+/// each further value. `None` if what is reduced has no neutral element.
+///
+/// # Errors
+/// When the statement cannot be a kernel.
+pub fn emit_storing(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Option<Emitted>, Box<Problem>> {
+    let Exp::Reduce { space, body, op, init, .. } = &stmt.exp else { return Ok(None) };
+    let dtypes: Vec<DType> = op.body.results.iter().map(|result| program.dtype(*result)).collect();
+    let Some(neutral) = neutral_of(op, &dtypes, init) else { return Ok(None) };
+    let first = if begins_neutral(op, &dtypes, init) { None } else { Some(init.as_slice()) };
+    let elements = Elements { space: space[0], body, op, first, finish: None, scatters: false };
+    elements.reduction(Writer::new(program, facts), &neutral, &dtypes).map(Some)
+}
+
 /// The calls of an element's functions.
 struct Calls {
     /// Element `i`.
@@ -494,6 +508,8 @@ struct Calls {
     combine: String,
     /// The first value and `total`.
     begin: String,
+    /// The arrays that elements are stored in.
+    outs: Vec<Argument>,
 }
 
 /// Elements that are combined.
@@ -550,8 +566,15 @@ impl<'e> Elements<'e> {
             };
             value_of(&values.iter().zip(dtypes).map(part).collect::<Vec<_>>())
         };
+        // What a reduction stores besides.
+        let stored = values[n..].iter().enumerate();
+        let stored_dtypes = self.body.results[n..].iter().map(|result| writer.program.dtype(*result));
+        let outs: Vec<Argument> = outputs(&stored_dtypes.collect::<Vec<_>>());
+        for (at, value) in stored {
+            writer.line(&mut element, &format!("{}[rtcg_index] = {value};", output_name(at)));
+        }
         writer.line(&mut combine, &format!("return {};", cast(&combined)));
-        writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values)));
+        writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values[..n])));
         // Only what is scanned needs the first value with the first element.
         let begin = firsts
             .map_or("total".to_owned(), |firsts| format!("rtcg_combined({}, total{})", cast(&firsts), inner.passed));
@@ -564,8 +587,10 @@ impl<'e> Elements<'e> {
         let _ = write!(
             preamble,
             "__device__ __forceinline__ {VALUE} rtcg_combined(const {VALUE} a, const {VALUE} b{})\n{{\n{combine}}}\n\
-             __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index, bool rtcg_is_first{})\n{{\n{element}}}\n",
-            inner.declared, outer.declared
+             __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index, bool rtcg_is_first{}{})\n{{\n{element}}}\n",
+            inner.declared,
+            outs.iter().map(|out| format!(", {}", out.declarator())).collect::<String>(),
+            outer.declared
         );
         if let Some(finish) = self.finish {
             let dtypes: Vec<DType> = finish.body.results.iter().map(|atom| writer.program.dtype(*atom)).collect();
@@ -579,7 +604,12 @@ impl<'e> Elements<'e> {
             );
         }
         Ok(Calls {
-            element: format!("rtcg_element({index}, i == 0{})", outer.passed),
+            element: format!(
+                "rtcg_element({index}, i == 0{}{})",
+                outs.iter().map(|out| format!(", {}", out.name)).collect::<String>(),
+                outer.passed
+            ),
+            outs,
             combine: format!("rtcg_combined(a, b{})", inner.passed),
             begin,
         })
@@ -592,7 +622,7 @@ impl<'e> Elements<'e> {
         let itemsize = out.itemsize;
         let snippet = ReductionSnippet {
             name: "rtcg_reduce".into(),
-            arguments: writer.arguments(),
+            arguments: calls.outs.into_iter().chain(writer.arguments()).collect(),
             out,
             neutral: neutral.to_owned(),
             reduce_expr: calls.combine,

@@ -17,7 +17,7 @@ pub(crate) mod writer;
 pub use expression::emit_expression;
 pub use kernels::{
     LONG_THREADS, MergeStep, ROW_THREADS, emit, emit_long, emit_merge_step, emit_row_reduction, emit_rows, emit_shared,
-    row_widths,
+    emit_storing, row_widths,
 };
 pub use narrow::{LaunchNumbers, narrow_variables};
 pub use numbers::ZERO_COUNT;
@@ -86,8 +86,9 @@ pub enum Kernel {
     },
 }
 
-/// A reduction that needs an associative function only. Each warp folds a range of elements: its lanes adjacent ones,
-/// then the lanes' values in their order; blocks fold what their warps find, and the last one what blocks find.
+/// A reduction that needs an associative function only. Each block goes through a range of elements in tiles, whose parts
+/// its warps fold: lanes adjacent elements, then the lanes' values in their order; then the block folds what its warps have
+/// found, and the last block what all blocks have.
 #[derive(Debug, Clone)]
 pub struct OrderedReduction {
     /// Parameters behind those of the kernel.
@@ -110,7 +111,7 @@ pub struct OrderedReduction {
 pub const ORDERED_THREADS: u32 = 256;
 
 impl OrderedReduction {
-    /// The kernel `rtcg_reduce_ordered`: the result's address, the number of elements, that of elements for each warp, and
+    /// The kernel `rtcg_reduce_ordered`: the result's address, the number of elements, that of elements for each block, and
     /// how often a lane reads adjacent ones before lanes combine what they have (64 bits each), the addresses of a word that
     /// is 0, which the kernel restores, and of a value for each block, then the arguments.
     pub fn source(&self) -> String {
@@ -140,6 +141,7 @@ impl OrderedReduction {
             .replace("COMBINE", &self.combine)
             .replace("BEGIN", &self.begin)
             .replace("ITEMS", &self.items.to_string())
+            .replace("TILES", "8")
             .replace("THREADS", &ORDERED_THREADS.to_string())
     }
 }
@@ -199,8 +201,8 @@ template <class T> __device__ __forceinline__ void rtcg_read(rtcg_pack<T> &pack,
 extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARAMETERS)
 {
   const unsigned lane = threadIdx.x % 32;
-  const unsigned long long warp = ((unsigned long long)blockIdx.x * THREADS + threadIdx.x) / 32;
-  const unsigned long long begin = warp * rtcg_share, end = begin + rtcg_share < n ? begin + rtcg_share : n;
+  const unsigned warp = threadIdx.x / 32;
+  const unsigned long long begin = blockIdx.x * rtcg_share, end = begin + rtcg_share < n ? begin + rtcg_share : n;
   auto combine = [&](const rtcg_parts a, const rtcg_parts b) -> rtcg_parts { return COMBINE; };
   // The first lanes of a warp have something if any has; what they have together gets lane 0.
   auto fold_lanes = [&](rtcg_parts &own, const bool has) {
@@ -220,13 +222,19 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
     const int n_totals = __syncthreads_count(has);
     if (threadIdx.x == 0) for (int k = 1; k < n_totals; ++k) total = combine(total, totals[k]);
   };
+  // What the warps have found in the last tiles, in their order.
+  __shared__ __align__(16) char rtcg_found[TILES * THREADS / 32 * sizeof(rtcg_parts)];
+  rtcg_parts *const found = (rtcg_parts *)rtcg_found;
   rtcg_parts total;
   bool has_total = false;
   const unsigned run = ITEMS * (unsigned)rtcg_packs;
   // One word more for each lane, so that they do not wait for each other.
   __shared__ uint4 rtcg_staged[THREADS / 32][32 * 5];
   uint4 *const staged = rtcg_staged[threadIdx.x / 32]; (void)staged;
-  for (unsigned long long base = begin; base < end; base += 32 * run) {
+  // Tiles of a block are adjacent parts for its warps, so that a block reads near by.
+  unsigned n_found = 0;
+  for (unsigned long long tile = begin; tile < end; tile += THREADS * run) {
+    const unsigned long long base = tile + warp * 32 * run;
     const unsigned long long start = base + lane * run;
     const bool has = start < end;
     rtcg_parts own;
@@ -247,9 +255,24 @@ DECLARED        { const int k = 0; const size_t i = first; (void)k; part = PACKE
       for (unsigned long long i = start + 1; i < stop; ++i) own = combine(own, ELEMENT);
     }
     fold_lanes(own, has);
-    if (lane == 0 && has) { total = has_total ? combine(total, own) : own; has_total = true; }
+    if (lane == 0 && has) found[n_found * (THREADS / 32) + warp] = own;
+    if (++n_found == TILES || tile + THREADS * run >= end) {
+      // The last tile may have no part for the last warps.
+      const int n_parts = (n_found - 1) * (THREADS / 32) + __syncthreads_count(lane == 0 && has);
+      if (warp == 0) {
+        const int each = (n_parts + 31) / 32, first = lane * each, stop = first + each < n_parts ? first + each : n_parts;
+        rtcg_parts part;
+        if (first < n_parts) {
+          part = found[first];
+          for (int k = first + 1; k < stop; ++k) part = combine(part, found[k]);
+        }
+        fold_lanes(part, first < n_parts);
+        if (lane == 0) { total = has_total ? combine(total, part) : part; has_total = true; }
+      }
+      n_found = 0;
+      __syncthreads();
+    }
   }
-  fold_warps(total, lane == 0 && has_total);
   if (gridDim.x > 1) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
@@ -297,6 +320,11 @@ pub trait Facts {
     /// Whether a scalar's values, or the places of an array, fit in int32; see [`narrow_variables`].
     fn is_narrow(&self, _var: Var) -> bool {
         false
+    }
+    /// The length of an array along its last axis, where the kernel is for that one only, and rows begin at multiples of 16
+    /// bytes.
+    fn exact_row(&self, _array: Var) -> Option<usize> {
+        None
     }
     /// The length of a space inside of elements, where the kernel is for that one only.
     fn exact_length(&self, _length: Atom) -> Option<usize> {

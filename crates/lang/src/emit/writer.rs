@@ -490,7 +490,13 @@ impl<'a> Writer<'a> {
             return text;
         }
         self.input(Input::Array(array));
-        let name = input_name(&Input::Array(array));
+        let mut name = input_name(&Input::Array(array));
+        let row = self.facts.exact_row(array).filter(|_| index.len() > 1);
+        if row.is_some() {
+            // Compilers read several elements at once then.
+            let ctype = c_name(self.program.var_type(array).dtype);
+            name = format!("((const {ctype} *)__builtin_assume_aligned({name}, 16))");
+        }
         let is_narrow = self.facts.is_narrow(array) && self.are_narrow(index);
         let operand = |this: &mut Self, at: Atom| if is_narrow { this.narrow_atom(at) } else { this.atom(at) };
         let mut place = match index.first() {
@@ -499,7 +505,11 @@ impl<'a> Writer<'a> {
         };
         for (axis, at) in index.iter().enumerate().skip(1) {
             let dim = Input::Dim(array, axis);
-            let length = if is_narrow { format!("(int){}", input_name(&dim)) } else { input_name(&dim) };
+            let length = match row.filter(|_| axis + 1 == index.len()) {
+                Some(row) => row.to_string(),
+                None if is_narrow => format!("(int){}", input_name(&dim)),
+                None => input_name(&dim),
+            };
             self.input(dim);
             place = format!("({place}) * {length} + {}", operand(self, *at));
         }

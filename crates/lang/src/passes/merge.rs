@@ -1,6 +1,6 @@
 //! Makes statements over one space that do not need each other one statement, which reads what they share once.
 
-use crate::ir::{Atom, Block, Exp, Lambda, Program, Stmt, Var};
+use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
 use crate::rewrite::{Renaming, replace_in_block};
 use crate::simplify::{all_operands, is_commutative, remove_dead_of_host};
 use rtcg_hal::DType;
@@ -168,6 +168,10 @@ fn can_be_followed(exp: &Exp) -> bool {
 /// Whether a map or a scatter uses arrays only as their elements at its own index, outside of loops.
 fn reads_at_own_index(exp: &Exp, arrays: &HashSet<Var>) -> bool {
     let (Exp::Gen { space, body } | Exp::Scatter { space, body, .. }) = exp else { return false };
+    body_reads_at_own_index(body, space, arrays)
+}
+
+fn body_reads_at_own_index(body: &Block, space: &[Axis], arrays: &HashSet<Var>) -> bool {
     let own: Vec<Atom> = space.iter().map(|axis| axis.index.into()).collect();
     body.stmts.iter().all(|stmt| match &stmt.exp {
         Exp::Read { array, index, .. } if arrays.contains(array) => *index == own,
@@ -197,6 +201,53 @@ fn fits(first: &Exp, second: &Exp, follows: bool) -> bool {
     let are_alike = std::mem::discriminant(first) == std::mem::discriminant(second) && can_join(first);
     let finishes = follows && matches!((first, second), (Exp::Scan { finish: Some(_), .. }, Exp::Gen { .. }));
     lengths(first) == lengths(second) && (are_alike || finishes) && can_join(second)
+}
+
+/// The maps of a block whose elements a later reduction reads at its own index, and nothing else that is not known before
+/// the map: the places of both, and a reduction that computes both. Its body gives first what is reduced, then what is
+/// stored: more values than its function has.
+pub fn storing_reductions(block: &Block) -> Vec<(usize, usize, Stmt)> {
+    let mut found: Vec<(usize, usize, Stmt)> = Vec::new();
+    for (at, map) in block.stmts.iter().enumerate() {
+        let own: HashSet<Var> = map.outs.iter().copied().collect();
+        let Exp::Gen { space, body } = &map.exp else { continue };
+        if space.len() != 1 || has_loop(body) || body.results.iter().any(|result| result.as_var().is_none()) {
+            continue;
+        }
+        let mut unknown: HashSet<Var> = HashSet::new();
+        for (other, stmt) in block.stmts.iter().enumerate().skip(at + 1) {
+            let is_free = !found.iter().any(|(_, taken, _)| *taken == other);
+            if is_free && uses_any(stmt, &own) && !uses_any(stmt, &unknown) {
+                if let Some(both) = storing_reduction(map, stmt, &own) {
+                    found.push((at, other, both));
+                    break;
+                }
+            }
+            unknown.extend(&stmt.outs);
+        }
+    }
+    found
+}
+
+fn storing_reduction(map: &Stmt, reduction: &Stmt, own: &HashSet<Var>) -> Option<Stmt> {
+    let (Exp::Gen { space, body }, Exp::Reduce { space: axes, body: more, op, init, commutative: true }) =
+        (&map.exp, &reduction.exp)
+    else {
+        return None;
+    };
+    let is_alike = axes.len() == 1 && axes[0].length == space[0].length && !has_loop(more);
+    if !is_alike || !is_commutative(op) || !body_reads_at_own_index(more, axes, own) {
+        return None;
+    }
+    let mut renaming = Renaming::from([(axes[0].index, Atom::Var(space[0].index))]);
+    let (mut both, mut more) = (body.clone(), more.clone());
+    forget_reads(&mut more, &map.outs, &body.results, &mut renaming);
+    let stored = std::mem::take(&mut both.results);
+    append(&mut both, more, &renaming);
+    both.results.extend(stored);
+    let exp = Exp::Reduce { space: space.clone(), body: both, op: op.clone(), init: init.clone(), commutative: true };
+    let outs = reduction.outs.iter().chain(&map.outs).copied().collect();
+    Some(Stmt { outs, exp, span: reduction.span })
 }
 
 fn has_loop(block: &Block) -> bool {

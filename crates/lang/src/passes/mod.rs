@@ -28,6 +28,7 @@ use crate::simplify::{remove_dead_statements, simplify_branches};
 
 pub use distribute::distribute;
 pub use lift_scalars::{Place, Places, places};
+pub use merge::storing_reductions;
 
 /// A pass with its name.
 type Pass = (&'static str, fn(&mut Program, &mut Problems));

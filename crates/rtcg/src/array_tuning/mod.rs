@@ -15,6 +15,7 @@ pub fn decisions() -> Vec<&'static Decision> {
     all.extend(rtcg_neighbors::decisions());
     all.push(<crate::lang::NestForm as rtcg_hal::tuning::Tunable>::decision());
     all.push(<crate::lang::RowsForm as rtcg_hal::tuning::Tunable>::decision());
+    all.push(<crate::lang::StoringForm as rtcg_hal::tuning::Tunable>::decision());
     all.extend(rtcg_lang::specialize::decisions());
     all
 }

@@ -7,7 +7,7 @@ use rtcg_lang::arguments::{ArgType, ResultType};
 use rtcg_lang::elaborate::elaborate;
 use rtcg_lang::emit::{Facts, emit, row_widths};
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
-use rtcg_lang::passes::{Place, Places, distribute, places, schedule};
+use rtcg_lang::passes::{Place, Places, distribute, places, schedule, storing_reductions};
 use rtcg_lang::problem::Problems;
 use rtcg_lang::span::Files;
 use rtcg_lang::surface::Source;
@@ -25,6 +25,8 @@ pub struct Compiled {
     pub(super) uses: HashMap<usize, Uses>,
     /// For maps with reductions of one length: the reductions as statements of their own, then the map.
     pub(super) distributed: HashMap<usize, Vec<Stmt>>,
+    /// For maps that a reduction follows: the reduction, by its address, and one that computes both.
+    pub(super) storing: HashMap<usize, (usize, Vec<Stmt>)>,
     /// For loops whose rounds enqueue the same kernels: what the host computes of a round.
     pub(super) repeated: HashMap<usize, Block>,
     pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
@@ -75,6 +77,7 @@ impl Compiled {
             places,
             uses: HashMap::new(),
             distributed: HashMap::new(),
+            storing: HashMap::new(),
             repeated: HashMap::new(),
             kernels: Mutex::default(),
             narrow: Mutex::default(),
@@ -94,6 +97,13 @@ impl Compiled {
                 note_uses(&compiled.program, &block, &[], &HashSet::new(), &mut uses);
                 compiled.distributed.insert(place, block.stmts);
             }
+        }
+        let mut pairs = Vec::new();
+        collect_storing(&compiled.program.body, &mut pairs);
+        for (map, reduction, both) in pairs {
+            let block = Block { results: both.outs.iter().map(|out| Atom::Var(*out)).collect(), stmts: vec![both] };
+            note_uses(&compiled.program, &block, &[], &HashSet::new(), &mut uses);
+            compiled.storing.insert(map, (reduction, block.stmts));
         }
         compiled.uses = uses;
         compiled.repeated = repeated_loops(&compiled.program, &compiled.places);
@@ -245,6 +255,16 @@ fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>,
             _ => {}
         }
         all.insert(address(stmt), uses);
+    }
+}
+
+fn collect_storing(block: &Block, found: &mut Vec<(usize, usize, Stmt)>) {
+    let own = storing_reductions(block).into_iter();
+    found.extend(own.map(|(map, at, both)| (address(&block.stmts[map]), address(&block.stmts[at]), both)));
+    for stmt in &block.stmts {
+        if matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. }) {
+            stmt.exp.blocks().into_iter().for_each(|inner| collect_storing(inner, found));
+        }
     }
 }
 

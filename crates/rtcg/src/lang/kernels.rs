@@ -130,6 +130,8 @@ pub(super) enum Form {
     SharedShort(u8),
     /// A block has each of the others.
     Long,
+    /// A reduction that stores what a map computes.
+    Storing,
     /// Elements are those of rows of this width.
     RowsOf(Var),
     /// A reduction of rows, as of arrays.
@@ -145,6 +147,8 @@ pub(super) struct RunFacts {
     pub(super) narrow: Arc<BTreeSet<Var>>,
     /// The exact value of a length.
     pub(super) exact: Option<(Atom, usize)>,
+    /// The arrays whose rows have exactly that length, and begin at multiples of 16 bytes.
+    pub(super) exact_rows: HashSet<Var>,
 }
 
 impl Facts for RunFacts {
@@ -159,6 +163,9 @@ impl Facts for RunFacts {
     }
     fn is_narrow(&self, var: Var) -> bool {
         self.narrow.contains(&var)
+    }
+    fn exact_row(&self, array: Var) -> Option<usize> {
+        self.exact.filter(|_| self.exact_rows.contains(&array)).map(|(_, exact)| exact)
     }
     fn exact_length(&self, length: Atom) -> Option<usize> {
         self.exact.filter(|(of, _)| *of == length).map(|(_, exact)| exact)

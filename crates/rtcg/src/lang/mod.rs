@@ -12,7 +12,7 @@ mod sort;
 pub(crate) mod value;
 
 pub use compiled::Compiled;
-pub(crate) use nest::{NestForm, RowsForm};
+pub(crate) use nest::{NestForm, RowsForm, StoringForm};
 pub use program::{Argument, Program};
 pub use rtcg_lang::*;
 pub use run::RunError;

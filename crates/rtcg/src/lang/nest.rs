@@ -74,3 +74,27 @@ fn rows_rule(problem: &RowsProblem, device: &DeviceInfo) -> RowsForm {
     let resident = (ROW_THREADS as usize * device.resident_blocks_of(ROW_THREADS)) as i64;
     RowsForm { times: 1 << (n / (2 * resident)).clamp(1, 8).ilog2() }
 }
+
+tunable! {
+    /// Whether a map and the reduction of what it stores are one kernel.
+    pub(crate) StoringForm = "copperhead.storing";
+    /// A map along one axis.
+    problem StoringProblem {
+        /// Elements.
+        n: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Whether they are.
+        together: bool = [false, true],
+    }
+    device {}
+    require {
+        n >= 0;
+    }
+    rule storing_rule;
+}
+
+/// Processors compute maps with vectors, whose stores reductions do not have.
+fn storing_rule(_: &StoringProblem, device: &DeviceInfo) -> StoringForm {
+    StoringForm { together: !device.is_simd_cpu() }
+}

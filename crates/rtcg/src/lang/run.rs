@@ -6,7 +6,7 @@ use super::compiled::{Compiled, address};
 use super::kernels::{
     AnyKernel, Form, KernelKey, Narrow, ReadyKernel, RunFacts, WrittenKernel, numbers_of_size, size_of_number,
 };
-use super::nest::{NestForm, NestProblem, RowsForm, RowsProblem};
+use super::nest::{NestForm, NestProblem, RowsForm, RowsProblem, StoringForm, StoringProblem};
 use super::repeat::{Buffers, FIRST_ROUNDS};
 use super::value::{Value, bytes_of, integer};
 use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange, ReductionKernel};
@@ -18,13 +18,14 @@ use rtcg_hal::{
 use rtcg_lang::check::holds;
 use rtcg_lang::emit::{
     Input, LONG_THREADS, LaunchNumbers, ORDERED_THREADS, Place, ROW_THREADS, emit, emit_long, emit_row_reduction,
-    emit_rows, emit_shared, narrow_variables,
+    emit_rows, emit_shared, emit_storing, narrow_variables,
 };
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
 use rtcg_lang::problem::{Problem, ProblemKind};
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -108,6 +109,8 @@ pub(super) struct Run<'a> {
     share: Option<Share>,
     /// Where memory comes from, if not from the device.
     pub(super) buffers: Option<Buffers>,
+    /// The reductions that were computed with the maps before them, by their addresses.
+    done: HashSet<usize>,
 }
 
 /// The kernels that one of several threads compiles, while it goes through a program whose arrays have no memory.
@@ -137,7 +140,7 @@ impl<'a> Run<'a> {
         for (param, value) in compiled.program.params.iter().zip(inputs) {
             values[param.0 as usize] = Some(value);
         }
-        Run { compiled, ctx, values, share, buffers: None }
+        Run { compiled, ctx, values, share, buffers: None, done: HashSet::new() }
     }
 
     /// Whether kernels are only compiled, and numbers that they would compute are unknown.
@@ -290,7 +293,9 @@ impl<'a> Run<'a> {
                 stmt.outs.iter().zip(values).for_each(|(out, value)| self.set(*out, value));
             }
             Exp::Sort { arrays, less } => self.sort(stmt, arrays, less)?,
+            Exp::Gen { .. } if self.generate_and_reduce(stmt)? => {}
             Exp::Gen { space, .. } => self.generate(stmt, space)?,
+            Exp::Reduce { .. } if self.done.remove(&address(stmt)) => {}
             Exp::Reduce { space, init, .. } => match space.as_slice() {
                 [axis] => self.reduce(stmt, axis, init)?,
                 [rows @ .., _] => {
@@ -359,6 +364,17 @@ impl<'a> Run<'a> {
         let is_on_device = |var: &Var| matches!(self.values[var.0 as usize], Some(Value::Array(_)));
         arrays.iter().for_each(|var| push(is_flat(var)));
         scalars.iter().for_each(|var| push(is_on_device(var)));
+        let has_exact_rows = |var: &Var| match (form, &self.values[var.0 as usize]) {
+            (Form::Unrolled(n), Some(Value::Array(array))) => {
+                let nbytes = usize::from(n) * array.itemsize();
+                let is_aligned = nbytes.is_multiple_of(16) && array.first_element_address().is_multiple_of(16);
+                is_aligned && array.ndim() > 1 && array.shape().last() == Some(&usize::from(n))
+            }
+            _ => false,
+        };
+        if matches!(form, Form::Unrolled(_)) {
+            arrays.iter().for_each(|var| push(has_exact_rows(var)));
+        }
         let narrow = match uses {
             Some(uses) if !uses.has_integers => Narrow::default(),
             _ => self.narrow(stmt, arrays, scalars),
@@ -373,6 +389,7 @@ impl<'a> Run<'a> {
             on_device: scalars.iter().copied().filter(is_on_device).collect(),
             is_small,
             narrow: narrow.variables,
+            exact_rows: arrays.iter().copied().filter(has_exact_rows).collect(),
             exact: match (form, &stmt.exp) {
                 (Form::Unrolled(n), Exp::Gen { body, .. }) => inner_reduction(body).map(|axis| (axis.length, n.into())),
                 _ => None,
@@ -386,6 +403,7 @@ impl<'a> Run<'a> {
                 emit_shared(program, stmt, &facts, (lanes.into(), Some(LONGEST_OF_LANE * usize::from(lanes))))
             }
             Form::Long => emit_long(program, stmt, &facts),
+            Form::Storing => emit_storing(program, stmt, &facts),
             Form::RowsOf(width) => emit_rows(program, stmt, &facts, width),
             Form::Rows => emit_row_reduction(program, stmt, &facts),
         };
@@ -687,7 +705,7 @@ impl<'a> Run<'a> {
         let ready = self.ready(stmt, &[n])?;
         let out = match &ready.kernel {
             AnyKernel::Ordered(kernel, step) => self.reduce_in_order(&ready, kernel, *step, n)?,
-            AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n)?,
+            AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n, &[])?,
             _ => return Err(ArrayError::value_error("a reduction is another kernel").into()),
         };
         let parts = ready.parts_of(out)?;
@@ -695,7 +713,26 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn reduce_by(&self, ready: &ReadyKernel, kernel: &ReductionKernel, n: usize) -> Ran<GpuArray> {
+    /// A map together with the reduction that follows it, if there is one.
+    fn generate_and_reduce(&mut self, stmt: &Stmt) -> Ran<bool> {
+        let compiled = self.compiled;
+        let Some((reduction, both)) = compiled.storing.get(&address(stmt)) else { return Ok(false) };
+        let both = &both[0];
+        let n = self.length(both.exp.space()[0].length)?;
+        if n == 0 || !self.ctx.choose::<StoringForm>(&StoringProblem { n: n as i64 }).together {
+            return Ok(false);
+        }
+        let Some(ready) = self.ready_as(both, &[n], Form::Storing)? else { return Ok(false) };
+        let AnyKernel::Reduction(kernel) = &ready.kernel else { return Ok(false) };
+        let outs = self.outputs(stmt, &[n])?;
+        let found = self.reduce_by(&ready, kernel, n, &outs)?;
+        let parts = ready.parts_of(found)?;
+        both.outs.iter().zip(parts.into_iter().chain(outs)).for_each(|(out, array)| self.set(*out, array.into()));
+        self.done.insert(*reduction);
+        Ok(true)
+    }
+
+    fn reduce_by(&self, ready: &ReadyKernel, kernel: &ReductionKernel, n: usize, stored: &[GpuArray]) -> Ran<GpuArray> {
         let out = self.empty(&[], ready.out_dtype())?;
         if !self.takes_launch() {
             return Ok(out);
@@ -704,6 +741,7 @@ impl<'a> Run<'a> {
         let (shape, strides) = ([n], [1_isize]);
         let space = ArrayView { shape: &shape, strides: &strides, itemsize: 1, ..ArrayView::default() };
         let mut args = vec![GeneratedKernelArg::Array(space)];
+        args.extend(stored.iter().map(|array| GeneratedKernelArg::Array(array.into())));
         for (input, arg) in ready.inputs.iter().zip(&inputs) {
             let arg = arg.as_argument();
             args.push(if matches!(input, Input::Element(_)) { flattened(arg, &shape) } else { arg });
@@ -722,8 +760,9 @@ impl<'a> Run<'a> {
         let resident = if step > WARP { resident } else { 8 * resident };
         // Where there is enough for all warps; loops of elements need not take as long in adjacent ones.
         let packs = if step > WARP && n >= MOST_PACKS * step * resident * per_block { MOST_PACKS } else { 1 };
-        let share = n.div_ceil(step * packs).div_ceil(resident * per_block) * step * packs;
-        let n_blocks = n.div_ceil(share * per_block);
+        let tile = step * packs * per_block;
+        let share = n.div_ceil(tile).div_ceil(resident) * tile;
+        let n_blocks = n.div_ceil(share);
         let out = self.empty(&[], ready.out_dtype())?;
         let nbytes = if n_blocks > 1 { n_blocks * ready.out_dtype().itemsize() } else { 0 };
         let addresses = match n_blocks > 1 && !self.only_compiles() {

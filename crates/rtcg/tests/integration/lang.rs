@@ -12,7 +12,8 @@ use rtcg::lang::text::cases::{Case, Expected, Run, parse_cases};
 use rtcg::lang::{Compiled, Value};
 use std::sync::Arc;
 
-/// Runs all nested reductions in one form, and maps over rows, if `rows`, with blocks that have several.
+/// Runs all nested reductions in one form, and maps, if `rows`, with blocks that have several rows, and together with the
+/// reductions that follow them.
 struct Nested {
     form: &'static str,
     rows: bool,
@@ -23,6 +24,7 @@ impl Choices for Nested {
         let value = match problem.decision.name {
             "copperhead.nest" => ParameterValue::Name(self.form),
             "copperhead.rows" => ParameterValue::Int(if self.rows { 2 } else { 0 }),
+            "copperhead.storing" => ParameterValue::Bool(self.rows),
             _ => return None,
         };
         Some(Config { decision: problem.decision, values: [value].into_iter().collect() })
