@@ -177,14 +177,16 @@ def by_label(labels):
         there, where_there = xp.asarray(values), xp.asarray(where)
 
         def in_torch(torch):
-            return lambda v, l: torch.zeros(labels, device="cuda").index_add_(0, l, v)  # noqa: E741
+            return lambda v, at: torch.zeros(labels, device="cuda").index_add_(0, at, v)
 
         return (
             f"{n} values, {labels} labels",
             lambda: category_reduce(there, where_there, labels),
             {
                 "cupy.bincount": lambda: cupy_call(
-                    lambda cupy: lambda v, l: cupy.bincount(l, v, labels).astype(f32), values, where  # noqa: E741
+                    lambda cupy: lambda v, at: cupy.bincount(at, v, labels).astype(f32),
+                    values,
+                    where,
                 ),
                 "torch.index_add_": lambda: torch_call(in_torch, values, where),
             },
@@ -237,7 +239,9 @@ ROWS = {
 
 
 def difference(ours, other):
-    found, expected = (np.concatenate([leaf.ravel() for leaf in leaves(value)]).astype(float) for value in (ours, other))
+    found, expected = (
+        np.concatenate([leaf.ravel() for leaf in leaves(value)]).astype(float) for value in (ours, other)
+    )
     if found.shape != expected.shape:
         return math.inf
     return float(np.abs(found - expected).max() / np.abs(expected).max())

@@ -730,16 +730,16 @@ def composed(x, y):
     return reduce(lambda f, g: (f[0] * g[0], f[1] * g[0] + g[1]), zip(x, y), (1, 0))
 
 
-@pytest.mark.parametrize("n", [1, 2, 33, 64, 511, 512, 513, 4097, 70_001])
+@pytest.mark.parametrize("n", [1, 2, 33, 64, 511, 512, 513, 4097, 16_385, 70_001])
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])
 def test_reductions_keep_the_order_whatever_lanes_warps_and_blocks_take(context, n, dtype):
     x = np.arange(1, n + 2).astype(dtype)
     for part in (x[:-1], x[1:]):  # 16 bytes at once, and one by one
         expected = [value for value in part if value >= 0][-1:] or [0]
-        with places.virtual0:
+        with places.gpu0:
             assert to_numpy(last_natural(part, part.dtype.type(0))) == expected[0]
     x, y = (np.random.default_rng(seed).integers(0, 7, n) for seed in range(2))
-    with places.virtual0:
+    with places.gpu0:
         found = [int(to_numpy(part)) for part in composed(x, y)]
     factor, sum = 1, 0
     for a, b in zip(x.tolist(), y.tolist()):
@@ -784,7 +784,7 @@ def test_sorts_lose_no_element_whatever_the_order(context, n, dtype):
         x[rng.random(n) < 0.3], y[rng.random(n) < 0.3] = np.nan, np.nan
         x[rng.random(n) < 0.1] = -0.0
     number = np.arange(n)
-    with places.virtual0:
+    with places.gpu0:
         np.testing.assert_array_equal(to_numpy(ascending(x)), np.sort(x, kind="stable"))
         found = to_numpy(by_second(number, y))
         np.testing.assert_array_equal(found["f0"], np.argsort(y, kind="stable"))
@@ -876,7 +876,7 @@ def test_loops_of_equal_rounds_compute_what_single_rounds_do(context, steps):
         (nested, (x, 3, steps)),
     ]
     for function, args in calls:
-        with places.virtual0:
+        with places.gpu0:
             found = function(*args)
         with places.here:
             expected = function(*args)
@@ -891,7 +891,7 @@ def until_lengths_differ(x, steps):
     return until_lengths_differ(added, steps - 1) if steps > 0 else x
 
 
-@pytest.mark.parametrize("place", [places.here, places.virtual0], ids=lambda place: place.name)
+@pytest.mark.parametrize("place", [places.here, places.gpu0], ids=lambda place: place.name)
 def test_lengths_that_differ_in_a_late_round_are_told(context, place):
     with pytest.raises(ValueError, match="10"):
         to_numpy(until_lengths_differ(np.arange(10), 600, target_place=place))
@@ -899,23 +899,23 @@ def test_lengths_that_differ_in_a_late_round_are_told(context, place):
 
 def test_equal_rounds_are_launched_as_graphs(context, tmp_path):
     u = np.random.default_rng(1).random(50)
-    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+    with tracing.trace(tmp_path / "trace.json"), places.gpu0:
         to_numpy(smoothed(u, 1000))
     text = (tmp_path / "trace.json").read_text()
     # Of 1000 rounds 128 are in each graph.
     assert text.count('"cuGraphLaunch') == 7 and text.count('"cuLaunchKernel') < 400
     # The lengths of shifted sequences are checked once, too.
-    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+    with tracing.trace(tmp_path / "trace.json"), places.gpu0:
         to_numpy(drifting(u, 400))
     assert (tmp_path / "trace.json").read_text().count('"cuGraphLaunch') == 3
-    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+    with tracing.trace(tmp_path / "trace.json"), places.gpu0:
         to_numpy(counted(np.arange(40), 1, 300))
     assert '"cuGraphLaunch' not in (tmp_path / "trace.json").read_text()
 
 
 def test_an_index_out_of_bounds_is_told_after_repeated_rounds(context):
     x = np.arange(10)
-    with places.virtual0:
+    with places.gpu0:
         to_numpy(read_beyond(x, 3, 600))
         with pytest.raises(IndexError, match="out of bounds"):
             to_numpy(read_beyond(x, 10, 600))
@@ -930,7 +930,7 @@ def test_threads_repeat_rounds_beside_each_other(context):
 
     def call():
         for _ in range(5):
-            with places.virtual0:
+            with places.gpu0:
                 found = [to_numpy(part) for part in exchanged(x, x, x, 700)]
             wrong.extend(at for at in range(3) if not np.array_equal(found[at], expected[at]))
 
@@ -960,7 +960,7 @@ def test_the_first_call_compiles_on_all_cores_what_the_run_needs(context, tmp_pa
     names = dict(vars(copperhead))
     exec(compile(source, "several.py", "exec"), names)
     x = np.arange(1.0, 300.0)
-    with tracing.trace(tmp_path / "trace.json"), places.virtual0:
+    with tracing.trace(tmp_path / "trace.json"), places.gpu0:
         found = [to_numpy(part) for part in names["several"](x, x[::-1].copy())]
     with places.here:
         expected = [to_numpy(part) for part in names["several"](x, x[::-1].copy())]
@@ -969,3 +969,19 @@ def test_the_first_call_compiles_on_all_cores_what_the_run_needs(context, tmp_pa
     threads = [event["tid"] for event in events if event.get("cat") == "compiler"]
     # Both branches are compiled; a run by itself would compile one of them, in its own thread.
     assert len(threads) >= 6 and (os.cpu_count() == 1 or threading.get_native_id() not in threads), threads
+
+
+def test_contraction_rounds_once_where_it_is_allowed():
+    x = np.full(100, 1 + 2.0**-12, np.float32)
+
+    def square_minus(x, y):
+        return map(lambda a, b: a * a - b, x, y)
+
+    rounded = x * x
+    plain = to_numpy(cu(square_minus)(x, rounded, target_place=places.gpu0))
+    np.testing.assert_array_equal(plain, 0)
+    once = to_numpy(cu(square_minus, contract=True)(x, rounded, target_place=places.gpu0))
+    np.testing.assert_array_equal(once, np.float32(2.0**-24))
+    with pytest.raises(TypeError, match="contract is 1; expected a bool"):
+        cu(square_minus, contract=1)
+    assert cu(contract=True)(square_minus)._contract and cu(cu(square_minus), contract=True)._contract

@@ -28,7 +28,7 @@ from rtcg.copperhead import (
 )
 from tests.python.subprocesses import ROOT, run_python
 
-PLACES = (places.here, places.virtual0)
+PLACES = (places.here, places.gpu0)
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -180,18 +180,18 @@ def test_masked_arrays_are_refused_beside_calls():
         lambda: to_numpy(MASKED),
         lambda: to_numpy((1, MASKED)),
         lambda: force(MASKED, places.here),
-        lambda: force((1, MASKED), places.virtual0),
+        lambda: force((1, MASKED), places.gpu0),
         lambda: cuarray(MASKED),
         lambda: ragged(MASKED, [0, 2]),
         lambda: ragged.from_rows([MASKED]),
-        lambda: same.source(MASKED, target_place=places.virtual0),
-        lambda: same.plan(MASKED, target_place=places.virtual0),
+        lambda: same.source(MASKED, target_place=places.gpu0),
+        lambda: same.plan(MASKED, target_place=places.gpu0),
     ):
         with pytest.raises(
             TypeError, match=r"is a masked array, whose mask would be lost; write `\w+\.filled\(value\)`"
         ):
             call()
-    for call in (lambda: sum(MASKED), lambda: same([[MASKED]], target_place=places.virtual0)):
+    for call in (lambda: sum(MASKED), lambda: same([[MASKED]], target_place=places.gpu0)):
         with pytest.raises(TypeError, match=r": a masked array is no sequence, its mask would be lost; write `x"):
             call()
 
@@ -254,10 +254,10 @@ def test_arrays_of_other_devices_are_named():
 
 
 def check_arrays_of_other_devices():
-    x = force(np.arange(3), places.virtual0)
+    x = force(np.arange(3), places.gpu0)
     cases = [
         (scaled, (2, x), "x"),
-        (scaled, (force(np.ones(1), places.virtual0)[0], np.arange(3)), "a"),
+        (scaled, (force(np.ones(1), places.gpu0)[0], np.arange(3)), "a"),
         (sums, (ragged(x, [0, 1, 3]),), "rows"),
         (added, ((np.arange(3), x),), "pair[1]"),
     ]
@@ -301,7 +301,7 @@ def of_comprehension(A):
 @pytest.mark.parametrize("place", PLACES, ids=repr)
 def test_elements_of_sequences_of_sequences(place):
     A = np.arange(6).reshape(2, 3)
-    for rows in (A, A.tolist(), force(A, places.virtual0)):
+    for rows in (A, A.tolist(), force(A, places.gpu0)):
         assert to_numpy(element(rows, 1, 2, target_place=place)) == 5
         assert to_numpy(element(rows, -1, np.int32(-3), target_place=place)) == 3
         for i, j in ((2, 0), (0, 3), (-3, 0), (0, -4)):

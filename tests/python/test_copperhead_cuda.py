@@ -56,7 +56,7 @@ CASES = [pytest.param(name, size, id=f"{name} {size}") for name, found in SIZES.
 
 @pytest.fixture
 def device():
-    with places.virtual0, places.virtual0.scope():
+    with places.gpu0, places.gpu0.scope():
         yield
 
 

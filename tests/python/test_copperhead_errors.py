@@ -28,7 +28,7 @@ def message_of(name):
     lines, first = inspect.getsourcelines(program.__wrapped__)
     first += next(place for place, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def ")))
     try:
-        result = program(*args, target_place=places.virtual0)
+        result = program(*args, target_place=places.gpu0)
     except Exception as error:
         path = re.escape(copperhead_wrong.__file__)
         text = re.sub(rf"{path}:(\d+)", lambda found: f"wrong.py:{int(found[1]) - first + 1}", str(error))
@@ -56,7 +56,7 @@ def test_all_messages_belong_to_programs():
 def test_what_a_message_advises_runs(name):
     program, args = RIGHT[name]
     np.testing.assert_array_equal(
-        to_numpy(program(*args, target_place=places.virtual0)), to_numpy(program(*args, target_place=places.here))
+        to_numpy(program(*args, target_place=places.gpu0)), to_numpy(program(*args, target_place=places.here))
     )
 
 
@@ -64,7 +64,7 @@ def test_only_twenty_problems_are_shown():
     lines = [f"    v{k} = x + {k}" for k in range(25)]
     function = defined("def f(x):\n" + "\n".join(lines) + "\n    return x\n", "<many>")
     with pytest.raises(TypeError) as raised:
-        function([1.0], target_place=places.virtual0)
+        function([1.0], target_place=places.gpu0)
     assert str(raised.value).count("the operands of `+`") == 20
     assert str(raised.value).endswith("\n\n... and 5 more")
 
@@ -83,7 +83,7 @@ def test_a_function_without_a_source_is_refused():
     names = {}
     exec("def f(x):\n    return x\n", names)
     with pytest.raises(UntranslatableError) as raised:
-        cu(names["f"])([1.0], target_place=places.virtual0)
+        cu(names["f"])([1.0], target_place=places.gpu0)
     assert str(raised.value) == (
         'the source of `f` was not found: its file is "<string>". Programs are compiled from their source; write the '
         "function into a file or a cell of a notebook"
@@ -95,15 +95,15 @@ def test_a_function_that_is_no_longer_what_its_file_says_is_refused():
     text = "def f(x):\n    return [xi + 2 for xi in x]\n"
     linecache.cache["<changed>"] = (len(text), None, text.splitlines(keepends=True), "<changed>")
     with pytest.raises(UntranslatableError) as raised:
-        function([1.0], target_place=places.virtual0)
+        function([1.0], target_place=places.gpu0)
     assert str(raised.value).startswith("the source of `f` is not that of the function")
     assert "<changed>" in str(raised.value)
 
 
 def test_lambdas_in_one_line_are_told_apart_or_refused():
     one, other = cu(lambda x: [xi + 1 for xi in x]), cu(lambda x: [xi + 2 for xi in x])  # fmt: skip
-    assert to_numpy(one([1.0], target_place=places.virtual0)).tolist() == [2]
-    assert to_numpy(other([1.0], target_place=places.virtual0)).tolist() == [3]
+    assert to_numpy(one([1.0], target_place=places.gpu0)).tolist() == [2]
+    assert to_numpy(other([1.0], target_place=places.gpu0)).tolist() == [3]
 
 
 # -- tracebacks -------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def frames(call):
 
 
 def call_at_device():
-    adds([1.0], target_place=places.virtual0)
+    adds([1.0], target_place=places.gpu0)
 
 
 def call_here():
@@ -148,7 +148,7 @@ def test_full_tracebacks_show_the_frames_of_rtcg(monkeypatch):
 
 
 def test_an_index_out_of_bounds_is_raised_by_the_next_fetch():
-    result = beyond(np.array([5]), target_place=places.virtual0)
+    result = beyond(np.array([5]), target_place=places.gpu0)
     with pytest.raises(IndexError):
         to_numpy(result)
 
@@ -174,20 +174,20 @@ def test_functions_are_arguments():
 
     for function in [doubled, plain, lambda xi: xi * k, abs, np.sqrt, np.float64]:
         expected = applied(function, x, target_place=places.here)
-        found = to_numpy(applied(function, x, target_place=places.virtual0))
+        found = to_numpy(applied(function, x, target_place=places.gpu0))
         np.testing.assert_array_equal(found, expected, strict=True)
     k = 4
-    assert to_numpy(applied(plain, x, target_place=places.virtual0)).tolist() == [4, 5, 6, 7]
+    assert to_numpy(applied(plain, x, target_place=places.gpu0)).tolist() == [4, 5, 6, 7]
 
 
 def test_an_object_that_is_no_function_of_python_is_named():
     with pytest.raises(UntranslatableError, match=r"functools\.partial"):
-        applied(functools.partial(max, 1), np.arange(3), target_place=places.virtual0)
+        applied(functools.partial(max, 1), np.arange(3), target_place=places.gpu0)
 
 
 def test_functions_in_tuples_are_arguments():
     program = defined("def f(fs, x):\n    g, h = fs\n    return map(g, map(h, x))\n", "<tuple of functions>")
-    found = program((doubled, op_add_one), [1, 2], target_place=places.virtual0)
+    found = program((doubled, op_add_one), [1, 2], target_place=places.gpu0)
     assert to_numpy(found).tolist() == [4, 6]
 
 

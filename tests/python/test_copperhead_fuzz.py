@@ -61,7 +61,7 @@ def difference(program):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = outcome(function, program.args, places.here)
-        found = outcome(function, program.args, places.virtual0)
+        found = outcome(function, program.args, places.gpu0)
     if isinstance(found, UntranslatableError):
         # A wrong program may be refused for any of the things that are wrong in it.
         may_be = program.is_wrong or "kernels cannot compute yet" in str(found) or "lengths that differ" in str(found)

@@ -11,7 +11,7 @@ import pytest
 from rtcg.copperhead import places, ragged, to_numpy
 from tests.python.subprocesses import ROOT
 
-PLACES = [places.here, places.virtual0]
+PLACES = [places.here, places.gpu0]
 BEHAVIOURS = copperhead_behaviours.BEHAVIOURS
 #: What devices do otherwise, with the reason.
 ONLY_HERE = {

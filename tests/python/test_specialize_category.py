@@ -1,5 +1,7 @@
 """Reductions by label, histograms and counts, against loops in NumPy."""
 
+import functools
+
 import numpy as np
 import pytest
 from depth import at_depth
@@ -169,7 +171,8 @@ def test_slots_of_vectors(n, n_labels, d, dtype):
         if options and dtype[0] == "c":
             continue
         wide = None if dtype[0] == "c" else "f8"
-        found = by_kernel("slots", lambda: category_reduce(there, where, n_labels, dtype=wide, **options)).get()
+        reduced = functools.partial(category_reduce, there, where, n_labels, dtype=wide, **options)
+        found = by_kernel("slots", reduced).get()
         expected = np.zeros((n_labels, d), found.dtype)
         np.add.at(expected, labels, values * weights[:, None] if options else values)
         np.testing.assert_array_equal(found, expected)

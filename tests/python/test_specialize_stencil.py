@@ -192,7 +192,7 @@ def test_loops_over_taps_give_equal_bits(name):
         for shape in [(5, 9, 40), (1, 3, 7)] if ndim == 3 else [(37, 53), (3, 5), (1, 70)]:
             fields = [numbers(shape, dtype, seed) for seed in range(n_fields)]
             u = [rnp.to_gpu(field) for field in fields]
-            expected = forced(lambda f=f, u=u: f(*u), kernel="direct", columns=32, rows=4, items=1)
+            expected = forced(lambda f=f, u=u: f(*u), kernel="direct", columns=32, rows=4, items=1, adjacent=1)
             for config in ({"rows": 8, "adjacent": 2}, {"rows": 2, "adjacent": 4}):
                 config = {"kernel": "tile", "columns": 32, "items": 2, **config}
                 found, text = forced(lambda f=f, u=u: (f(*u), f.source(*u)), **config)

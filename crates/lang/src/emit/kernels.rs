@@ -500,6 +500,16 @@ pub fn emit_storing(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result
     elements.reduction(Writer::new(program, facts), &neutral, &dtypes).map(Some)
 }
 
+/// A store that a compiler does not see as one: nothing reads what is stored, so that later elements may be read before.
+const STORE_SOURCE: &str = "\
+template <class T> __device__ __forceinline__ void rtcg_store(T *const to, const T value)
+{
+  if constexpr (sizeof(T) == 4) asm(\"st.b32 [%0], %1;\" :: \"l\"(to), \"r\"(*(const unsigned *)&value));
+  else if constexpr (sizeof(T) == 8) asm(\"st.b64 [%0], %1;\" :: \"l\"(to), \"l\"(*(const unsigned long long *)&value));
+  else *to = value;
+}
+";
+
 /// The calls of an element's functions.
 struct Calls {
     /// Element `i`.
@@ -567,11 +577,14 @@ impl<'e> Elements<'e> {
             value_of(&values.iter().zip(dtypes).map(part).collect::<Vec<_>>())
         };
         // What a reduction stores besides.
-        let stored = values[n..].iter().enumerate();
-        let stored_dtypes = self.body.results[n..].iter().map(|result| writer.program.dtype(*result));
-        let outs: Vec<Argument> = outputs(&stored_dtypes.collect::<Vec<_>>());
-        for (at, value) in stored {
-            writer.line(&mut element, &format!("{}[rtcg_index] = {value};", output_name(at)));
+        let stored_dtypes: Vec<DType> = self.body.results[n..].iter().map(|at| writer.program.dtype(*at)).collect();
+        let outs = outputs(&stored_dtypes);
+        if !outs.is_empty() {
+            preamble.push_str(STORE_SOURCE);
+        }
+        for ((at, value), dtype) in values[n..].iter().enumerate().zip(&stored_dtypes) {
+            let ctype = c_name(*dtype);
+            writer.line(&mut element, &format!("rtcg_store<{ctype}>({} + rtcg_index, {value});", output_name(at)));
         }
         writer.line(&mut combine, &format!("return {};", cast(&combined)));
         writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values[..n])));

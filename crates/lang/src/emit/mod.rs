@@ -107,15 +107,17 @@ pub struct OrderedReduction {
     pub items: u32,
 }
 
+/// How many times a lane of an ordered reduction of many elements reads before lanes combine what they have.
+pub const ORDERED_PACKS: u32 = 4;
 /// Threads of a block of an ordered reduction.
 pub const ORDERED_THREADS: u32 = 256;
 
 impl OrderedReduction {
-    /// The kernel `rtcg_reduce_ordered`: the result's address, the number of elements, that of elements for each block, and
-    /// how often a lane reads adjacent ones before lanes combine what they have (64 bits each), the addresses of a word that
-    /// is 0, which the kernel restores, and of a value for each block, then the arguments.
-    pub fn source(&self) -> String {
-        let sizes = ["n", "rtcg_share", "rtcg_packs"].map(|name| format!(", const unsigned long long {name}"));
+    /// The kernel `rtcg_reduce_ordered`: the result's address, the number of elements, that of elements for each block
+    /// (64 bits each), the addresses of a word that is 0, which the kernel restores, and of a value for each block, then the
+    /// arguments. A lane reads adjacent elements `packs` times before lanes combine what they have.
+    pub fn source(&self, packs: u32) -> String {
+        let sizes = ["n", "rtcg_share"].map(|name| format!(", const unsigned long long {name}"));
         let mut parameters =
             format!("rtcg_stored *rtcg_out{}, unsigned *rtcg_ticket, rtcg_stored *rtcg_partial", sizes.concat());
         for argument in &self.arguments {
@@ -142,6 +144,7 @@ impl OrderedReduction {
             .replace("BEGIN", &self.begin)
             .replace("ITEMS", &self.items.to_string())
             .replace("TILES", "8")
+            .replace("PACKS", &packs.to_string())
             .replace("THREADS", &ORDERED_THREADS.to_string())
     }
 }
@@ -227,7 +230,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
   rtcg_parts *const found = (rtcg_parts *)rtcg_found;
   rtcg_parts total;
   bool has_total = false;
-  const unsigned run = ITEMS * (unsigned)rtcg_packs;
+  constexpr unsigned run = ITEMS * PACKS;
   // One word more for each lane, so that they do not wait for each other.
   __shared__ uint4 rtcg_staged[THREADS / 32][32 * 5];
   uint4 *const staged = rtcg_staged[threadIdx.x / 32]; (void)staged;
@@ -240,7 +243,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
     rtcg_parts own;
     // Lanes read for each other.
     if (base + 32 * run <= end) {
-      #pragma unroll 1
+      #pragma unroll
       for (unsigned pack = 0; pack < run; pack += ITEMS) {
         const unsigned long long first = start + pack;
         rtcg_parts part;

@@ -217,11 +217,13 @@ pub fn storing_reductions(block: &Block) -> Vec<(usize, usize, Stmt)> {
         let mut unknown: HashSet<Var> = HashSet::new();
         for (other, stmt) in block.stmts.iter().enumerate().skip(at + 1) {
             let is_free = !found.iter().any(|(_, taken, _)| *taken == other);
-            if is_free && uses_any(stmt, &own) && !uses_any(stmt, &unknown) {
-                if let Some(both) = storing_reduction(map, stmt, &own) {
-                    found.push((at, other, both));
-                    break;
-                }
+            if is_free
+                && uses_any(stmt, &own)
+                && !uses_any(stmt, &unknown)
+                && let Some(both) = storing_reduction(map, stmt, &own)
+            {
+                found.push((at, other, both));
+                break;
             }
             unknown.extend(&stmt.outs);
         }

@@ -5,7 +5,7 @@ use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel
 use rtcg_codegen::c_declarations::{Argument, CType};
 use rtcg_codegen::pointwise::IndexingMode;
 use rtcg_hal::{DType, KernelSpec, Result};
-use rtcg_lang::emit::{Emitted, Facts, Input, Kernel};
+use rtcg_lang::emit::{Emitted, Facts, Input, Kernel, ORDERED_PACKS};
 use rtcg_lang::ir::{Atom, Var};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -188,8 +188,9 @@ pub(super) enum AnyKernel {
     Ranged(ElementwiseKernel),
     Reduction(ReductionKernel),
     RowReduction(ReductionKernel),
-    /// An ordered reduction, and how many elements a warp takes at a time.
-    Ordered(WrittenKernel, usize),
+    /// An ordered reduction whose lanes read once, and several times, before they combine; and how many elements a warp
+    /// reads at a time.
+    Ordered([WrittenKernel; 2], usize),
     Written(WrittenKernel),
     Scan(ScanKernel),
 }
@@ -205,8 +206,8 @@ impl ReadyKernel {
             Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
             Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
             Kernel::OrderedReduction(reduction) => {
-                let kernel = WrittenKernel::new("rtcg_reduce_ordered", reduction.source());
-                AnyKernel::Ordered(kernel, 32 * reduction.items as usize)
+                let kernel = |packs| WrittenKernel::new("rtcg_reduce_ordered", reduction.source(packs));
+                AnyKernel::Ordered([kernel(1), kernel(ORDERED_PACKS)], 32 * reduction.items as usize)
             }
             Kernel::RowReduction(snippet) => AnyKernel::RowReduction(ReductionKernel::new(snippet, settings)?),
             Kernel::Reduction(mut snippet) => {
@@ -249,7 +250,7 @@ pub(super) fn source(kernel: &Kernel) -> String {
             let threads = rtcg_codegen::reduction::REDUCE_THREADS;
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }
-        Kernel::OrderedReduction(reduction) => reduction.source(),
+        Kernel::OrderedReduction(reduction) => reduction.source(1),
         Kernel::Written { source, .. } => source.clone(),
         Kernel::Scan(snippet) => ScanKernel::new(snippet.clone(), CompileSettings::default())
             .map(|kernel| kernel.source())

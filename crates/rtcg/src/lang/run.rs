@@ -17,8 +17,8 @@ use rtcg_hal::{
 };
 use rtcg_lang::check::holds;
 use rtcg_lang::emit::{
-    Input, LONG_THREADS, LaunchNumbers, ORDERED_THREADS, Place, ROW_THREADS, emit, emit_long, emit_row_reduction,
-    emit_rows, emit_shared, emit_storing, narrow_variables,
+    Input, LONG_THREADS, LaunchNumbers, ORDERED_PACKS, ORDERED_THREADS, Place, ROW_THREADS, emit, emit_long,
+    emit_row_reduction, emit_rows, emit_shared, emit_storing, narrow_variables,
 };
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
@@ -704,7 +704,7 @@ impl<'a> Run<'a> {
         }
         let ready = self.ready(stmt, &[n])?;
         let out = match &ready.kernel {
-            AnyKernel::Ordered(kernel, step) => self.reduce_in_order(&ready, kernel, *step, n)?,
+            AnyKernel::Ordered(kernels, step) => self.reduce_in_order(&ready, kernels, *step, n)?,
             AnyKernel::Reduction(kernel) => self.reduce_by(&ready, kernel, n, &[])?,
             _ => return Err(ArrayError::value_error("a reduction is another kernel").into()),
         };
@@ -752,14 +752,21 @@ impl<'a> Run<'a> {
     }
 
     /// Folds elements in their order.
-    fn reduce_in_order(&self, ready: &ReadyKernel, kernel: &WrittenKernel, step: usize, n: usize) -> Ran<GpuArray> {
-        const MOST_PACKS: usize = 4;
+    fn reduce_in_order(
+        &self,
+        ready: &ReadyKernel,
+        kernels: &[WrittenKernel; 2],
+        step: usize,
+        n: usize,
+    ) -> Ran<GpuArray> {
         let per_block = ORDERED_THREADS as usize / WARP;
         let resident = self.ctx.device_info().resident_blocks_of(ORDERED_THREADS).clamp(1, 1024);
         // Loops of elements differ in length: the more blocks there are, the better they fill the device.
         let resident = if step > WARP { resident } else { 8 * resident };
         // Where there is enough for all warps; loops of elements need not take as long in adjacent ones.
-        let packs = if step > WARP && n >= MOST_PACKS * step * resident * per_block { MOST_PACKS } else { 1 };
+        let many = ORDERED_PACKS as usize;
+        let is_long = step > WARP && n >= many * step * resident * per_block;
+        let (kernel, packs) = if is_long { (&kernels[1], many) } else { (&kernels[0], 1) };
         let tile = step * packs * per_block;
         let share = n.div_ceil(tile).div_ceil(resident) * tile;
         let n_blocks = n.div_ceil(share);
@@ -769,7 +776,7 @@ impl<'a> Run<'a> {
             true => self.ctx.queue().reduction_workspace(nbytes)?,
             false => (0, 0),
         };
-        let sizes = [n, share, packs, addresses.0 as usize, addresses.1 as usize];
+        let sizes = [n, share, addresses.0 as usize, addresses.1 as usize];
         let grid = [n_blocks as u32, ORDERED_THREADS];
         self.launch_written(kernel, std::slice::from_ref(&out), &sizes, ready, grid)?;
         Ok(out)
