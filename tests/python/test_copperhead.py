@@ -984,4 +984,7 @@ def test_contraction_rounds_once_where_it_is_allowed():
     np.testing.assert_array_equal(once, np.float32(2.0**-24))
     with pytest.raises(TypeError, match="contract is 1; expected a bool"):
         cu(square_minus, contract=1)
-    assert cu(contract=True)(square_minus)._contract and cu(cu(square_minus), contract=True)._contract
+    program = cu(contract=True)(square_minus)
+    assert cu(program) is program and to_numpy(program(x, rounded, target_place=places.gpu0))[0] == np.float32(2.0**-24)
+    plain = cu(program, contract=False)
+    np.testing.assert_array_equal(to_numpy(plain(x, rounded, target_place=places.gpu0)), 0)

@@ -201,14 +201,14 @@ class CuFunction:
 
 
 @overload
-def cu(function: Callable[..., Any], *, contract: bool = ...) -> CuFunction: ...
+def cu(function: Callable[..., Any], *, contract: bool | None = ...) -> CuFunction: ...
 
 
 @overload
-def cu(function: None = None, *, contract: bool = ...) -> Callable[[Callable[..., Any]], CuFunction]: ...
+def cu(function: None = None, *, contract: bool | None = ...) -> Callable[[Callable[..., Any]], CuFunction]: ...
 
 
-def cu(function: Any = None, *, contract: bool = False) -> Any:
+def cu(function: Any = None, *, contract: bool | None = None) -> Any:
     """Make a Python function a data-parallel program, which runs at any of `places`.
 
     Parameters
@@ -217,9 +217,10 @@ def cu(function: Any = None, *, contract: bool = False) -> Any:
         A function of Python, written with expressions, ``if``, nested functions, comprehensions, tail recursion and the
         functions of the prelude. ``map``, ``sum`` and the like are the prelude's in it, imported or not. It may call
         other programs. Without it, a decorator.
-    contract : bool
-        Whether devices may round a product and the sum with it once, as compilers of C do. By default, results have the
-        bits of NumPy's, operation by operation. It holds for all programs that this one calls.
+    contract : bool, optional
+        Whether devices may round a product and the sum with it once, as compilers of C do. By default they may not:
+        results have the bits of NumPy's, operation by operation. It holds for all programs that this one calls. A
+        program keeps what it has.
 
     Returns
     -------
@@ -242,13 +243,14 @@ def cu(function: Any = None, *, contract: bool = False) -> Any:
     """
     if function is None:
         return functools.partial(cu, contract=contract)
-    if not isinstance(contract, bool):
+    if contract is not None and not isinstance(contract, bool):
         raise TypeError(f"contract is {shown(contract)}; expected a bool")
     if isinstance(function, CuFunction):
-        return function if contract == function._contract else CuFunction(function.__wrapped__, contract)
+        is_same = contract is None or contract == function._contract
+        return function if is_same else CuFunction(function.__wrapped__, bool(contract))
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"cu: {shown(function)} is of type {type(function).__name__}; expected a function of Python")
-    return CuFunction(function, contract)
+    return CuFunction(function, bool(contract))
 
 
 def _describe(value: Any) -> str:

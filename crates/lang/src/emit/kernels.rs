@@ -677,6 +677,7 @@ impl<'e> Elements<'e> {
             begin: calls.begin,
             elements: read.into_iter().map(|(name, dtype)| (name, c_name(dtype).to_owned())).collect(),
             items,
+            itemsize: out.itemsize,
         };
         let kernel = Kernel::OrderedReduction(reduction);
         Ok(Emitted { kernel, inputs: writer.inputs, fields: (fields, out.itemsize) })

@@ -105,10 +105,14 @@ pub struct OrderedReduction {
     pub elements: Vec<(String, String)>,
     /// Adjacent elements that a lane reads at once.
     pub items: u32,
+    /// The bytes of a value.
+    pub itemsize: usize,
 }
 
 /// How many times a lane of an ordered reduction of many elements reads before lanes combine what they have.
 pub const ORDERED_PACKS: u32 = 4;
+/// Shared memory for what the warps of a block find.
+const MAX_FOUND_BYTES: usize = 16 << 10;
 /// Threads of a block of an ordered reduction.
 pub const ORDERED_THREADS: u32 = 256;
 
@@ -133,6 +137,7 @@ impl OrderedReduction {
             );
             packed = packed.replace(&format!("{name}[i]"), &format!("{name}_pack.at[k]"));
         }
+        let tiles = (MAX_FOUND_BYTES / (self.itemsize * ORDERED_THREADS as usize / 32).max(1)).clamp(1, 8);
         ORDERED_SOURCE
             .replace("PREAMBLE", &self.preamble)
             .replace("FROM_LATER", &lane_source("rtcg_from_later", "__shfl_down_sync", 32))
@@ -143,7 +148,8 @@ impl OrderedReduction {
             .replace("COMBINE", &self.combine)
             .replace("BEGIN", &self.begin)
             .replace("ITEMS", &self.items.to_string())
-            .replace("TILES", "8")
+            .replace("TILES", &tiles.to_string())
+            .replace("STAGED", if self.elements.is_empty() { "1" } else { "32 * 5" })
             .replace("PACKS", &packs.to_string())
             .replace("THREADS", &ORDERED_THREADS.to_string())
     }
@@ -232,7 +238,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) rtcg_reduce_ordered(PARA
   bool has_total = false;
   constexpr unsigned run = ITEMS * PACKS;
   // One word more for each lane, so that they do not wait for each other.
-  __shared__ uint4 rtcg_staged[THREADS / 32][32 * 5];
+  __shared__ uint4 rtcg_staged[THREADS / 32][STAGED];
   uint4 *const staged = rtcg_staged[threadIdx.x / 32]; (void)staged;
   // Tiles of a block are adjacent parts for its warps, so that a block reads near by.
   unsigned n_found = 0;
