@@ -50,7 +50,7 @@ tunable! {
     problem RowsProblem {
         /// Elements.
         n: i64 = PowerOfTwo,
-        /// The number, without its sign.
+        /// The number.
         width: i64 = PowerOfTwo,
     }
     parameters {

@@ -547,7 +547,8 @@ impl<'a> Run<'a> {
         let widths = self.compiled.uses.get(&address(stmt)).map_or(&[][..], |uses| &uses.widths);
         let form = |var: &Var| {
             let Some(Value::Host(Number::Int(number), _)) = &self.values[var.0 as usize] else { return None };
-            let width = usize::try_from(number.unsigned_abs()).ok().filter(|width| (1..=n).contains(width))?;
+            // By a negative number, quotients and remainders are not those of rows.
+            let width = usize::try_from(*number).ok().filter(|width| (1..=n).contains(width))?;
             let form = self.ctx.choose::<RowsForm>(&RowsProblem { n: n as i64, width: width as i64 });
             (form.times > 0).then_some((*var, width, form.times as usize))
         };
