@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from common import attempt
 from copperhead import in_turns, leaves
+from copperhead_cases import cupy_call
 
 import rtcg.numpy as xp
 from rtcg import driver
@@ -44,14 +45,6 @@ def torch_call(make, *arrays):
     arguments = [torch.from_numpy(array).cuda() for array in arrays]
     call = make(torch)
     return lambda: call(*arguments), torch.cuda.synchronize
-
-
-def cupy_call(make, *arrays):
-    import cupy
-
-    arguments = [cupy.asarray(array) for array in arrays]
-    call = make(cupy)
-    return lambda: call(*arguments), cupy.cuda.Device().synchronize
 
 
 # -- rows: each returns (size, our call, {other: makes its call and wait}, tolerance) ----------------
@@ -199,11 +192,6 @@ def by_label(labels):
 @cu
 def event_sums(events):
     return [sum(event) for event in events]
-
-
-@cu
-def event_maxima(events, least):
-    return [max([e for e in event] + [least]) for event in events]
 
 
 def row_events(full):

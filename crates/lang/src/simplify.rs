@@ -18,6 +18,31 @@ fn needed(block: &Block, stays: fn(&Exp) -> bool) -> HashSet<Var> {
     live
 }
 
+/// Adds the variables that an expression binds, in all its blocks.
+pub fn collect_bound(exp: &Exp, bound: &mut HashSet<Var>) {
+    bound.extend(exp.space().iter().map(|axis| axis.index));
+    match exp {
+        Exp::Loop { params, .. } => bound.extend(params),
+        Exp::Reduce { op, .. } => bound.extend(&op.params),
+        Exp::Scan { op, finish, .. } => {
+            bound.extend(op.params.iter().chain(finish.iter().flat_map(|last| &last.params)))
+        }
+        Exp::Sort { less, .. } => bound.extend(&less.params),
+        _ => {}
+    }
+    for stmt in exp.blocks().into_iter().flat_map(|block| &block.stmts) {
+        bound.extend(&stmt.outs);
+        collect_bound(&stmt.exp, bound);
+    }
+}
+
+/// Whether a block has loops or reductions, at any depth.
+pub fn has_loop(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.exp, Exp::Loop { .. } | Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_loop)
+    })
+}
+
 /// Calls `see` with each variable that an expression or its blocks mention.
 pub fn all_operands(exp: &Exp, see: &mut dyn FnMut(Var)) {
     exp.for_each_operand(&mut |atom| {

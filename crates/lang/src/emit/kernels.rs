@@ -5,6 +5,7 @@ use super::writer::{Writer, Written};
 use super::{Emitted, Facts, Kernel, OrderedReduction};
 use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
+use crate::simplify::{collect_bound, has_loop};
 use rtcg_codegen::array::Op;
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
@@ -60,6 +61,13 @@ fn output_name(at: usize) -> String {
     format!("o{at}")
 }
 
+/// Stores the results of an element.
+fn store_at(writer: &Writer<'_>, text: &mut String, index: &str, values: &[String]) {
+    for (at, value) in values.iter().enumerate() {
+        writer.line(text, &format!("{}[{index}] = {value};", output_name(at)));
+    }
+}
+
 fn outputs(dtypes: &[DType]) -> Vec<Argument> {
     dtypes.iter().enumerate().map(|(at, dtype)| Argument::vector_arg(c_type(*dtype), &output_name(at))).collect()
 }
@@ -74,9 +82,7 @@ fn elementwise<'a>(mut writer: Writer<'a>, space: &[Axis], body: &'a Block, dtyp
     if space.iter().any(|axis| writer.is_mentioned(axis.index, &text, &values)) {
         text.insert_str(0, &indices);
     }
-    for (at, value) in values.iter().enumerate() {
-        writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
-    }
+    store_at(&writer, &mut text, "i", &values);
     Ok(finish_elementwise(writer, text, outputs(dtypes), Kernel::Elementwise))
 }
 
@@ -225,32 +231,19 @@ pub fn row_widths(program: &Program, stmt: &Stmt) -> Vec<Var> {
     let Exp::Gen { space, body } = &stmt.exp else { return Vec::new() };
     let [axis] = space.as_slice() else { return Vec::new() };
     let mut own = HashSet::new();
-    bound_in(body, &mut own);
+    collect_bound(&stmt.exp, &mut own);
     let mut found = [Vec::new(), Vec::new()];
-    collect(program, axis.index, &|var| var != axis.index && !own.contains(&var), body, &mut found);
+    collect(program, axis.index, &|var| !own.contains(&var), body, &mut found);
     found.concat()
-}
-
-fn bound_in(block: &Block, own: &mut HashSet<Var>) {
-    for stmt in &block.stmts {
-        own.extend(&stmt.outs);
-        own.extend(stmt.exp.space().iter().map(|axis| axis.index));
-        match &stmt.exp {
-            Exp::Loop { params, .. } => own.extend(params),
-            Exp::Reduce { op, .. } | Exp::Scan { op, .. } => own.extend(&op.params),
-            _ => {}
-        }
-        stmt.exp.blocks().into_iter().for_each(|inner| bound_in(inner, own));
-    }
 }
 
 /// Threads of a block of [`emit_rows`].
 pub const ROW_THREADS: u32 = 256;
 
 /// A map along one axis over rows of a width, the kernel `rtcg_map_rows`: blocks have parts of some adjacent rows, so that
-/// what elements read of the rows above and below is in their caches. Its parameters: the first output; the number of
-/// elements, the width, how many columns a block has (a power of two) and how many times it goes to further rows (64 bits
-/// each); other outputs, inputs. Indices fit in 32 bits.
+/// what elements read of the rows above and below is in their caches. Its parameters: outputs; the number of elements, the
+/// width, how many columns a block has (a power of two) and how many times it goes to further rows (64 bits each); inputs.
+/// Indices fit in 32 bits.
 ///
 /// # Errors
 /// When the statement cannot be a kernel.
@@ -267,16 +260,12 @@ pub fn emit_rows(
     let (index, ctype) = (writer.declare(space[0].index), writer.type_of(space[0].index));
     let mut text = String::new();
     let values = writer.block(&mut text, body)?;
-    for (at, value) in values.iter().enumerate() {
-        writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
-    }
+    store_at(&writer, &mut text, "i", &values);
     let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
     let declared = |argument: Argument| argument.declarator();
-    let mut outs = outputs(&dtypes).into_iter().map(declared);
     let sizes = ["n", "rtcg_width", "rtcg_across", "rtcg_times"].map(|name| format!("const unsigned long long {name}"));
-    let first: Vec<String> = outs.by_ref().take(1).collect();
-    let inputs: Vec<String> = writer.arguments().into_iter().map(declared).collect();
-    let parameters: Vec<String> = first.into_iter().chain(sizes).chain(outs).chain(inputs).collect();
+    let (outs, inputs) = (outputs(&dtypes).into_iter().map(declared), writer.arguments().into_iter().map(declared));
+    let parameters: Vec<String> = outs.chain(sizes).chain(inputs).collect();
     let source = format!(
         "{}extern \"C\" __global__ void __launch_bounds__({ROW_THREADS}) rtcg_map_rows({})\n{{\n\
          \x20 const unsigned width = (unsigned)rtcg_width, across = (unsigned)rtcg_across, down = {ROW_THREADS} / across;\n\
@@ -307,17 +296,15 @@ fn long_rows() -> [Argument; 2] {
 /// The results of an element whose reductions several lanes have.
 fn store_once(writer: &Writer<'_>, text: &mut String, index: &str, values: &[String]) {
     writer.line(text, "if (rtcg_lane == 0) {");
-    for (at, value) in values.iter().enumerate() {
-        writer.line(text, &format!("  {}[{index}] = {value};", output_name(at)));
-    }
+    store_at(writer, text, index, values);
     writer.line(text, "}");
 }
 
 /// Threads of a block of [`emit_long`].
 pub const LONG_THREADS: u32 = 256;
 
-/// The kernel `rtcg_map_long` for the elements that [`emit_shared`] leaves: a block for each. Its parameters are those of
-/// the other kernel, in another order: outputs, indices and their number, inputs.
+/// The kernel `rtcg_map_long` for the elements that [`emit_shared`] leaves: a block for each. Its parameters: outputs,
+/// the indices of these elements and their number, inputs.
 ///
 /// # Errors
 /// When the statement cannot be a kernel.
@@ -359,11 +346,6 @@ fn can_share(program: &Program, body: &Block) -> bool {
     }
     let mut n = 0;
     all_fit(program, body, &mut n) && n > 0
-}
-
-fn has_loop(block: &Block) -> bool {
-    let is_loop = |exp: &Exp| matches!(exp, Exp::Loop { .. } | Exp::Reduce { .. });
-    block.stmts.iter().any(|stmt| is_loop(&stmt.exp) || stmt.exp.blocks().into_iter().any(has_loop))
 }
 
 fn has_reduction(block: &Block) -> bool {
@@ -589,10 +571,11 @@ impl<'e> Elements<'e> {
         writer.line(&mut combine, &format!("return {};", cast(&combined)));
         writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", cast(&values[..n])));
         // Only what is scanned needs the first value with the first element.
-        let begin = firsts
-            .map_or("total".to_owned(), |firsts| format!("rtcg_combined({}, total{})", cast(&firsts), inner.passed));
-        if self.first.is_some() && !begins_at_end {
-            let call = begin.replace("total", "rtcg_it").replace(&inner.passed, &inner.handed_on);
+        let first = firsts.map(|firsts| cast(&firsts));
+        let begin =
+            first.as_ref().map_or("total".to_owned(), |first| format!("rtcg_combined({first}, total{})", inner.passed));
+        if let Some(first) = first.filter(|_| !begins_at_end) {
+            let call = format!("rtcg_combined({first}, rtcg_it{})", inner.handed_on);
             writer.line(&mut element, &format!("if (rtcg_is_first) return {call};"));
         }
         writer.line(&mut element, "return rtcg_it;");

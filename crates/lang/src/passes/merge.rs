@@ -2,7 +2,7 @@
 
 use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
 use crate::rewrite::{Renaming, replace_in_block};
-use crate::simplify::{all_operands, is_commutative, remove_dead_of_host};
+use crate::simplify::{all_operands, has_loop, is_commutative, remove_dead_of_host};
 use rtcg_hal::DType;
 use std::collections::HashSet;
 
@@ -250,12 +250,6 @@ fn storing_reduction(map: &Stmt, reduction: &Stmt, own: &HashSet<Var>) -> Option
     let exp = Exp::Reduce { space: space.clone(), body: both, op: op.clone(), init: init.clone(), commutative: true };
     let outs = reduction.outs.iter().chain(&map.outs).copied().collect();
     Some(Stmt { outs, exp, span: reduction.span })
-}
-
-fn has_loop(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| {
-        matches!(stmt.exp, Exp::Loop { .. } | Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_loop)
-    })
 }
 
 fn join(first: &mut Stmt, second: Stmt) {

@@ -9,6 +9,7 @@ use rtcg_lang::emit::{Facts, emit, row_widths};
 use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
 use rtcg_lang::passes::{Place, Places, distribute, places, schedule, storing_reductions};
 use rtcg_lang::problem::Problems;
+use rtcg_lang::simplify::{all_operands, collect_bound, has_loop};
 use rtcg_lang::span::Files;
 use rtcg_lang::surface::Source;
 use std::collections::{HashMap, HashSet};
@@ -156,10 +157,15 @@ impl Compiled {
         let mut found = Vec::new();
         for stmt in self.kernel_statements() {
             let parts = self.distributed.get(&address(stmt)).map_or(&[][..], Vec::as_slice);
-            let places: Vec<usize> = std::iter::once(stmt).chain(parts).map(address).collect();
+            let both = self.storing.get(&address(stmt)).map_or(&[][..], |(_, both)| both);
+            let places: Vec<usize> = std::iter::once(stmt).chain(parts).chain(both).map(address).collect();
             let mut ran: Vec<_> = kernels.iter().filter(|(key, _)| places.contains(&key.stmt)).collect();
-            ran.sort_by_key(|(key, _)| places.iter().position(|place| *place == key.stmt));
-            match (ran.is_empty(), emit(&self.program, stmt, &Unknown(&self.places))) {
+            ran.sort_by_key(|(key, _)| (places.iter().position(|place| *place == key.stmt), key.narrow));
+            // A reduction runs with the map before it.
+            let has_run_with_map = self.storing.values().any(|(reduction, both)| {
+                *reduction == address(stmt) && kernels.keys().any(|key| key.stmt == address(&both[0]))
+            });
+            match (ran.is_empty() && !has_run_with_map, emit(&self.program, stmt, &Unknown(&self.places))) {
                 (true, Ok(emitted)) => found.push(super::kernels::source(&emitted.kernel)),
                 _ => found.extend(ran.into_iter().map(|(_, ready)| super::kernels::source(&ready.made_of))),
             }
@@ -226,11 +232,11 @@ fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>,
         let mut uses = Uses {
             widths: row_widths(program, stmt),
             has_integers,
-            has_loops: has_loops(&stmt.exp),
+            has_loops: stmt.exp.blocks().into_iter().any(has_loop),
             ..Uses::default()
         };
         let mut found = HashSet::new();
-        rtcg_lang::simplify::all_operands(&stmt.exp, &mut |var| {
+        all_operands(&stmt.exp, &mut |var| {
             if !bound.contains(&var) && found.insert(var) {
                 if program.var_type(var).ndim > 0 { &mut uses.arrays } else { &mut uses.scalars }.push(var);
             }
@@ -264,33 +270,6 @@ fn collect_storing(block: &Block, found: &mut Vec<(usize, usize, Stmt)>) {
     for stmt in &block.stmts {
         if matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. }) {
             stmt.exp.blocks().into_iter().for_each(|inner| collect_storing(inner, found));
-        }
-    }
-}
-
-fn has_loops(exp: &Exp) -> bool {
-    exp.blocks()
-        .into_iter()
-        .flat_map(|block| &block.stmts)
-        .any(|stmt| matches!(stmt.exp, Exp::Loop { .. } | Exp::Reduce { .. }) || has_loops(&stmt.exp))
-}
-
-/// The variables that an expression binds, in all its blocks.
-fn collect_bound(exp: &Exp, bound: &mut HashSet<Var>) {
-    bound.extend(exp.space().iter().map(|axis| axis.index));
-    match exp {
-        Exp::Loop { params, .. } => bound.extend(params),
-        Exp::Reduce { op, .. } => bound.extend(&op.params),
-        Exp::Scan { op, finish, .. } => {
-            bound.extend(op.params.iter().chain(finish.iter().flat_map(|last| &last.params)))
-        }
-        Exp::Sort { less, .. } => bound.extend(&less.params),
-        _ => {}
-    }
-    for block in exp.blocks() {
-        for stmt in &block.stmts {
-            bound.extend(&stmt.outs);
-            collect_bound(&stmt.exp, bound);
         }
     }
 }

@@ -338,8 +338,13 @@ impl<'a> Run<'a> {
 
     /// The kernel of a statement for what is known now.
     fn ready(&self, stmt: &Stmt, lengths: &[usize]) -> Ran<Arc<ReadyKernel>> {
+        self.ready_in(stmt, lengths, Form::Plain)
+    }
+
+    /// The kernel of a statement in a form that it has.
+    fn ready_in(&self, stmt: &Stmt, lengths: &[usize], form: Form) -> Ran<Arc<ReadyKernel>> {
         let missing = || ArrayError::value_error("a statement is no kernel");
-        self.ready_as(stmt, lengths, Form::Plain)?.ok_or_else(|| missing().into())
+        self.ready_as(stmt, lengths, form)?.ok_or_else(|| missing().into())
     }
 
     /// The kernel of a statement in a form; `None` if it has none.
@@ -532,8 +537,7 @@ impl<'a> Run<'a> {
                 None if form == Form::Plain && self.generate_rows(stmt, &outs, n)? => {}
                 None => {
                     let form = if matches!(form, Form::Unrolled(_)) { form } else { Form::Plain };
-                    let missing = || ArrayError::value_error("a statement is no kernel");
-                    let ready = self.ready_as(stmt, &shape, form)?.ok_or_else(missing)?;
+                    let ready = self.ready_in(stmt, &shape, form)?;
                     self.launch(&ready, &outs, &[], n)?;
                 }
             }
@@ -562,7 +566,9 @@ impl<'a> Run<'a> {
         let has_loops = self.compiled.uses.get(&address(stmt)).is_some_and(|uses| uses.has_loops);
         let across = if has_loops { PATCH } else { width.next_power_of_two().min(threads) };
         let blocks = width.div_ceil(across) * n.div_ceil(width).div_ceil(threads / across * times);
-        self.launch_written(kernel, outs, &[n, width, across, times], &ready, [blocks as u32, ROW_THREADS])?;
+        let mut args = addresses_of(outs)?;
+        [n, width, across, times].iter().for_each(|size| args.push_u64(*size as u64));
+        self.launch_written(kernel, args, &ready, [blocks as u32, ROW_THREADS])?;
         Ok(true)
     }
 
@@ -571,15 +577,16 @@ impl<'a> Run<'a> {
         let n = shape.iter().product::<usize>();
         let (long, n_long) = (self.empty(&[n], DType::I64)?, self.empty(&[1], DType::U32)?);
         let outs: Vec<GpuArray> = outs.iter().chain([&long, &n_long]).cloned().collect();
-        let missing = || ArrayError::value_error("a statement has no kernel for long reductions");
-        let ready = self.ready_as(stmt, shape, Form::Long)?.ok_or_else(missing)?;
-        let AnyKernel::Written(kernel) = &ready.kernel else { return Err(missing().into()) };
+        let ready = self.ready_in(stmt, shape, Form::Long)?;
+        let AnyKernel::Written(kernel) = &ready.kernel else {
+            return Err(ArrayError::value_error("long reductions have another kernel").into());
+        };
         if !self.only_compiles() {
             self.ctx.queue().fill_zero(used_address(&n_long)?, DType::U32.itemsize())?;
         }
         self.launch(short, &outs, &[], n * lanes)?;
         let blocks = self.ctx.device_info().resident_blocks_of(LONG_THREADS).clamp(1, n);
-        self.launch_written(kernel, &outs, &[], &ready, [blocks as u32, LONG_THREADS])
+        self.launch_written(kernel, addresses_of(&outs)?, &ready, [blocks as u32, LONG_THREADS])
     }
 
     /// How a map with reductions in it runs.
@@ -772,37 +779,27 @@ impl<'a> Run<'a> {
         let share = n.div_ceil(tile).div_ceil(resident) * tile;
         let n_blocks = n.div_ceil(share);
         let out = self.empty(&[], ready.out_dtype())?;
-        let nbytes = if n_blocks > 1 { n_blocks * ready.out_dtype().itemsize() } else { 0 };
-        let addresses = match n_blocks > 1 && !self.only_compiles() {
-            true => self.ctx.queue().reduction_workspace(nbytes)?,
+        let (ticket, partial) = match n_blocks > 1 && !self.only_compiles() {
+            true => self.ctx.queue().reduction_workspace(n_blocks * ready.out_dtype().itemsize())?,
             false => (0, 0),
         };
-        let sizes = [n, share, addresses.0 as usize, addresses.1 as usize];
-        let grid = [n_blocks as u32, ORDERED_THREADS];
-        self.launch_written(kernel, std::slice::from_ref(&out), &sizes, ready, grid)?;
+        let mut args = addresses_of([&out])?;
+        [n, share].iter().for_each(|size| args.push_u64(*size as u64));
+        [ticket, partial].iter().for_each(|address| args.push_address(*address, 0));
+        self.launch_written(kernel, args, ready, [n_blocks as u32, ORDERED_THREADS])?;
         Ok(out)
     }
 
-    /// Launches a kernel that is a text: with the address of an array, sizes, the addresses of more arrays, and its inputs.
+    /// Launches a kernel that is a text, with arguments and its inputs behind them.
     fn launch_written(
         &self,
         kernel: &WrittenKernel,
-        arrays: &[GpuArray],
-        sizes: &[usize],
+        mut args: LaunchArgs,
         ready: &ReadyKernel,
         [blocks, threads]: [u32; 2],
     ) -> Ran {
         if !self.takes_launch() {
             return Ok(());
-        }
-        let mut args = LaunchArgs::new();
-        let (first, rest) = arrays.split_at(1);
-        for array in first {
-            args.push_address(used_address(array)?, 0);
-        }
-        sizes.iter().for_each(|size| args.push_u64(*size as u64));
-        for array in rest {
-            args.push_address(used_address(array)?, 0);
         }
         for (arg, input) in self.inputs(&ready.inputs)?.iter().zip(&ready.inputs) {
             match arg {
@@ -937,6 +934,15 @@ const LONGEST_OF_LANE: usize = 32;
 fn used_address(array: &GpuArray) -> Result<u64> {
     array.buffer().map_or(Ok(0), |buffer| buffer.address_recording_use())?;
     Ok(array.first_element_address())
+}
+
+/// Arrays as the first arguments of a kernel.
+fn addresses_of<'a>(arrays: impl IntoIterator<Item = &'a GpuArray>) -> Result<LaunchArgs> {
+    let mut args = LaunchArgs::new();
+    for array in arrays {
+        args.push_address(used_address(array)?, 0);
+    }
+    Ok(args)
 }
 
 /// The axis of the first reduction in a body.
