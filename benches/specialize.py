@@ -1,6 +1,6 @@
 """Specialisers beside CUDA by hand and other libraries (as far as they are installed), in one run.
 
-``python benches/specialize.py [row ...]`` measures convolutions, a bilateral filter, k-means, reductions by label, and a
+``python benches/specialize.py [row ...]`` measures convolutions, a bilateral filter, steps of a stencil, k-means, reductions by label, and a
 reduction of ragged events in turns with `specialize.cu`, CuPy, PyTorch and flash-kmeans: the wall time of a call between
 two waits, median of the rounds, on arrays of the device. Results are compared with each other. The ratio is the time of the
 other over ours: more is better.
@@ -125,6 +125,31 @@ def row_bilateral(full):
     return f"{n}^2, radius {RADIUS}", lambda: smoothed(there, scale), {"hand": lambda: (hand, wait)}, 1e-4
 
 
+@stencil(boundary="constant")
+def heat(u):
+    return u[0, 0] + 0.2 * (u[-1, 0] + u[1, 0] + u[0, -1] + u[0, 1] - 4 * u[0, 0])
+
+
+def row_heat(full):
+    """A hundred steps, several of them in one kernel, beside as many kernels of one step."""
+    n, steps = (4096, 100) if full else (256, 10)
+    u = xp.asarray(np.random.default_rng(0).random((n, n), f32))
+    two = [xp.empty_like(u), xp.empty_like(u)]
+
+    def one_by_one():
+        now = u
+        for step in range(steps):
+            now = heat(now, out=two[step % 2])
+        return now
+
+    return (
+        f"{n} x {n}, {steps} steps",
+        lambda: heat.iterate(u, steps),
+        {"a kernel a step": lambda: (one_by_one, wait)},
+        0,
+    )
+
+
 def lloyd(n, d, k, dtype, steps):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((n, d), f32).astype(dtype)
@@ -215,6 +240,7 @@ ROWS = {
     "convolve 5x5": row_convolve_2d,
     "convolve 7x7x7": row_convolve_3d,
     "bilateral": row_bilateral,
+    "heat": row_heat,
     "kmeans float32": row_kmeans_float32,
     "kmeans float32, longer": row_kmeans_float32_longer,
     "kmeans float16": row_kmeans_float16,

@@ -86,7 +86,7 @@ def test_a_function_without_a_source_is_refused():
         cu(names["f"])([1.0], target_place=places.gpu0)
     assert str(raised.value) == (
         'the source of `f` was not found: its file is "<string>". Programs are compiled from their source; write the '
-        "function into a file or a cell of a notebook"
+        "function into a file or a cell of a notebook [source]"
     )
 
 

@@ -16,11 +16,85 @@ pub enum ProblemKind {
     Range,
 }
 
+/// Declares [`Code`], with the name, the kind and the meaning of each.
+macro_rules! codes {
+    ($($kind:ident { $($code:ident $name:literal $meaning:literal)+ })+) => {
+        /// What is wrong, by a name that stays the same from version to version and that reports show in brackets.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $meaning] $code,)+)+
+        }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &[Self] = &[$($(Self::$code,)+)+];
+
+            /// The name, as reports have it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($(Self::$code => $name,)+)+
+                }
+            }
+
+            /// Which exception it is.
+            pub fn kind(self) -> ProblemKind {
+                match self {
+                    $($(Self::$code)|+ => ProblemKind::$kind,)+
+                }
+            }
+
+            /// What is wrong.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $($(Self::$code => $meaning,)+)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Language {
+        Construct "construct" "A statement or an expression that programs do not have."
+        Name "name" "A name without a value."
+        Foreign "foreign" "A function, a module or an object from outside that programs cannot use."
+        Attribute "attribute" "An attribute or a method of a value."
+        Recursion "recursion" "A call of itself that is not the last step, or that has no end."
+        Return "return" "A path without a result."
+        Nested "nested" "A sequence for each element, of a form that kernels cannot compute."
+        Static "static" "A value that must be known before the call, and is not."
+        Size "size" "A program of too many statements."
+        Source "source" "A function whose source is not found, or is not that of the function."
+    }
+    Type {
+        Arity "arity" "A call with too many or too few arguments."
+        Call "call" "A call of what is no function."
+        Argument "argument" "An argument of a type that the function does not take."
+        Operand "operand" "An operand of a type that the operator does not take."
+        Number "number" "A number that its type does not hold."
+        Index "index" "An index that is no integer, or an element of what has none."
+        Condition "condition" "A condition that is no truth value."
+        Branches "branches" "Branches of different types."
+        Element "element" "Elements of different types, or of one that sequences do not have."
+        Combine "combine" "A function of `reduce` or `scan` that changes the type."
+        Repeat "repeat" "An argument that changes its type when a function calls itself."
+        Unpack "unpack" "A tuple with another number of parts than names."
+        Result "result" "A result that no value can be, such as a function."
+    }
+    Shape {
+        Length "length" "Lengths that differ and have to be equal, or no element where one is needed."
+        Axes "axes" "An array with another number of axes than expected."
+    }
+    Range {
+        Overflow "overflow" "A number that is computed when the program runs, and that its type does not hold."
+    }
+}
+
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Which exception it is.
-    pub kind: ProblemKind,
+    /// What is wrong.
+    pub code: Code,
     /// Where it is.
     pub span: Span,
     /// What was found, and what is allowed.
@@ -33,8 +107,8 @@ pub struct Problem {
 
 impl Problem {
     /// One without advice and other places.
-    pub fn new(kind: ProblemKind, span: Span, message: impl Into<String>) -> Self {
-        Self { kind, span, message: message.into(), advice: String::new(), related: Vec::new() }
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, span, message: message.into(), advice: String::new(), related: Vec::new() }
     }
 
     /// That an element makes a sequence.
@@ -44,7 +118,7 @@ impl Problem {
             "compute it for all elements at once, outside of the map; of elements that are not kept, give a number \
                       that changes nothing, as in `max([v if v < limit else least for v in x])`"
                 .to_owned();
-        Self { advice, ..Self::new(ProblemKind::Language, span, text) }
+        Self { advice, ..Self::new(Code::Nested, span, text) }
     }
 }
 
@@ -91,7 +165,7 @@ impl Problems {
 
     /// The kind of the whole report: that of the language comes first.
     pub fn kind(&self) -> ProblemKind {
-        let has = |kind| self.found.iter().any(|problem| problem.kind == kind);
+        let has = |kind| self.found.iter().any(|problem| problem.code.kind() == kind);
         let order = [ProblemKind::Language, ProblemKind::Type, ProblemKind::Range];
         order.into_iter().find(|kind| has(*kind)).unwrap_or(ProblemKind::Shape)
     }
@@ -103,7 +177,7 @@ impl Problems {
             if at > 0 {
                 text.push_str("\n\n");
             }
-            text.push_str(&problem.message);
+            let _ = write!(text, "{} [{}]", problem.message, problem.code.name());
             put_place(&mut text, files, problem.span, "");
             for (span, what) in &problem.related {
                 put_place(&mut text, files, *span, what);
@@ -151,7 +225,7 @@ mod tests {
         let mut problems = Problems::default();
         let span = Span { file: 0, line: 8, column: 16, end_line: 8, end_column: 20 };
         let problem = Problem {
-            kind: ProblemKind::Language,
+            code: Code::Construct,
             span,
             message: "there is no function 'é'".into(),
             advice: "write e".into(),
@@ -161,7 +235,7 @@ mod tests {
         problems.add(problem);
         assert_eq!(
             problems.report(&files),
-            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  help: write e"
+            "there is no function 'é' [construct]\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  help: write e"
                 .replace("                ^^^^", &format!("    {}^^^^", " ".repeat(12)))
         );
     }

@@ -2,7 +2,7 @@
 
 use super::value::{Closure, Env, Scalar, Value};
 use super::{Call, Elaborator, MAX_CALL_DEPTH};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{Expr, ExprKind, Stmt};
 use rtcg_codegen::array::Op;
@@ -31,7 +31,7 @@ impl Elaborator<'_> {
             let text = format!("{} is called; expected a function", self.describe(&callee));
             let name = self.names_of(function.span).0;
             let index = spans.first().and_then(|span| self.text_of(*span)).unwrap_or_else(|| "i".into());
-            return self.problem(ProblemKind::Type, span, text, format!("write `{name}[{index}]` to read an element"));
+            return self.problem(Code::Call, span, text, format!("write `{name}[{index}]` to read an element"));
         }
         self.apply_at(&callee, arguments, &spans, span)
     }
@@ -56,7 +56,7 @@ impl Elaborator<'_> {
             Value::DType(dtype) => self.apply_cast(*dtype, &arguments, spans, span),
             other => {
                 let text = format!("{} is called; expected a function", self.describe(other));
-                self.type_problem(span, text)
+                self.plain_problem(Code::Call, span, text)
             }
         }
     }
@@ -94,7 +94,7 @@ impl Elaborator<'_> {
                 arguments.len()
             );
             let related = vec![(function.span, "defined here".to_owned())];
-            self.problem_with(ProblemKind::Type, span, text, related, "");
+            self.problem_with(Code::Arity, span, text, related, "");
             return None;
         }
         if self.is_too_deep || self.n_stmts >= super::MAX_STATEMENTS {
@@ -137,7 +137,7 @@ impl Elaborator<'_> {
                 return Value::Poison;
             }
             let text = format!("`{}` does not return a value on every path", function.name);
-            this.problem(ProblemKind::Language, function.span, text, "end each path with a `return` of a value")
+            this.problem(Code::Return, function.span, text, "end each path with a `return` of a value")
         })
     }
 
@@ -170,7 +170,7 @@ impl Elaborator<'_> {
             }
         };
         let advice = "write one function that calls itself last, with an argument that says what to do next";
-        self.problem(ProblemKind::Language, span, text, advice);
+        self.problem(Code::Recursion, span, text, advice);
     }
 
     /// A call of a method, which no value has: what to write instead. `None` for members of modules.
@@ -184,7 +184,7 @@ impl Elaborator<'_> {
         for argument in arguments {
             texts.push(self.text_of(argument.span)?);
         }
-        Some(self.problem(ProblemKind::Language, span, text, format!("write `{name}({})`", texts.join(", "))))
+        Some(self.problem(Code::Attribute, span, text, format!("write `{name}({})`", texts.join(", "))))
     }
 
     /// An elementwise function of scalars.
@@ -196,7 +196,7 @@ impl Elaborator<'_> {
         if arguments.len() != op.arity() {
             let name = self.spelling(name);
             let text = format!("`{name}` takes {}; {} given", n_arguments(op.arity()), arguments.len());
-            return self.type_problem(span, text);
+            return self.plain_problem(Code::Arity, span, text);
         }
         let mut scalars = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -206,7 +206,7 @@ impl Elaborator<'_> {
                     let (called, found) = (self.spelling(name), self.describe(other));
                     let text = format!("an argument of `{called}` is {found}; expected a number");
                     let advice = self.map_advice(name, arguments, spans);
-                    return self.problem(ProblemKind::Type, span, text, advice);
+                    return self.problem(Code::Argument, span, text, advice);
                 }
             }
         }
@@ -228,9 +228,13 @@ impl Elaborator<'_> {
             [other] => {
                 let text = format!("the argument of `{}` is {}; expected a number", dtype.name(), self.describe(other));
                 let advice = self.map_advice(dtype.name(), arguments, spans);
-                self.problem(ProblemKind::Type, span, text, advice)
+                self.problem(Code::Argument, span, text, advice)
             }
-            _ => self.type_problem(span, format!("`{}` takes 1 argument; {} given", dtype.name(), arguments.len())),
+            _ => self.plain_problem(
+                Code::Arity,
+                span,
+                format!("`{}` takes 1 argument; {} given", dtype.name(), arguments.len()),
+            ),
         }
     }
 
@@ -255,7 +259,7 @@ impl Elaborator<'_> {
             Value::Poison => None,
             other => {
                 let text = format!("the {what} of `{function}` is {}; expected a number", self.describe(other));
-                self.type_problem(span, text);
+                self.plain_problem(Code::Argument, span, text);
                 None
             }
         }

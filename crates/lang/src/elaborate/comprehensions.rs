@@ -3,6 +3,7 @@
 use super::Elaborator;
 use super::value::{Element, Env, Scalar, Seq, Value};
 use crate::ir::{Atom, Bounds};
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{Expr, Generator};
 use rtcg_codegen::array::Op;
@@ -100,7 +101,7 @@ impl Elaborator<'_> {
                 let Some(first) = arrays.first().copied() else { return Value::Poison };
                 if self.program.var_type(first).ndim < 2 {
                     let text = format!("{} is joined; expected a sequence of sequences", self.describe(nested));
-                    return self.type_problem(span, text);
+                    return self.plain_problem(Code::Element, span, text);
                 }
                 let inner = self.length(first, 1, span);
                 let total = self.index_op(Op::Multiply, seq.length, inner, span);

@@ -3,7 +3,7 @@
 use super::Elaborator;
 use super::value::{Closure, Env, Scalar, Seq, Value};
 use crate::ir::{Atom, Bounds, Number};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{BinaryOperator, Comparison, Expr, ExprKind, Outside, UnaryOperator, Unsupported};
 use rtcg_codegen::array::Op;
@@ -71,7 +71,7 @@ impl Elaborator<'_> {
 
     pub(super) fn unsupported(&mut self, Unsupported { what, advice }: &Unsupported, span: Span) -> Value {
         let text = format!("a @cu function cannot contain {what}");
-        self.problem(ProblemKind::Language, span, text, advice.to_string())
+        self.problem(Code::Construct, span, text, advice.to_string())
     }
 
     fn name(&mut self, name: &Arc<str>, env: &Env, span: Span) -> Value {
@@ -79,7 +79,7 @@ impl Elaborator<'_> {
             Some(Value::Unusable { what, advice }) if what.contains("not defined") => {
                 let near = super::prelude::nearest(name, env.names().map(|known| &**known));
                 let advice = near.map_or_else(|| advice.to_string(), |near| format!("did you mean `{near}`?"));
-                self.problem(ProblemKind::Language, span, format!("`{name}` is not defined"), advice)
+                self.problem(Code::Name, span, format!("`{name}` is not defined"), advice)
             }
             Some(value) => self.usable(&value.clone(), span),
             // It may be assigned in a statement that was refused.
@@ -87,7 +87,7 @@ impl Elaborator<'_> {
             None => {
                 let text = format!("`{name}` has no value here");
                 let advice = format!("assign to `{name}` before it is used, on each path");
-                self.problem(ProblemKind::Language, span, text, advice)
+                self.problem(Code::Name, span, text, advice)
             }
         }
     }
@@ -100,7 +100,8 @@ impl Elaborator<'_> {
             Some(_) => format!("a @cu function cannot use {what}"),
             None => format!("a @cu function cannot use `{name}`: it is {what}"),
         };
-        self.problem(ProblemKind::Language, span, text, advice.to_string())
+        let code = if what.starts_with("assigned") { Code::Name } else { Code::Foreign };
+        self.problem(code, span, text, advice.to_string())
     }
 
     /// The value of a name from outside.
@@ -139,7 +140,7 @@ impl Elaborator<'_> {
                 }
                 None => {
                     let text = format!("the module `{module}` has no `{name}` that a @cu function can use");
-                    self.problem(ProblemKind::Language, span, text, "")
+                    self.problem(Code::Foreign, span, text, "")
                 }
             },
             Value::Scalar(scalar) if &**name == "real" || &**name == "imag" => {
@@ -160,7 +161,7 @@ impl Elaborator<'_> {
                     }
                     _ => String::new(),
                 };
-                self.problem(ProblemKind::Language, span, text, advice)
+                self.problem(Code::Attribute, span, text, advice)
             }
         }
     }
@@ -195,7 +196,7 @@ impl Elaborator<'_> {
                     }
                     _ => String::new(),
                 };
-                self.problem(ProblemKind::Type, span, text, advice)
+                self.problem(Code::Operand, span, text, advice)
             }
         }
     }
@@ -221,7 +222,7 @@ impl Elaborator<'_> {
                     Value::Seq(_) => format!("write `[{sign}{xi} for {xi} in {x}]`"),
                     _ => String::new(),
                 };
-                self.problem(ProblemKind::Type, span, text, advice)
+                self.problem(Code::Operand, span, text, advice)
             }
         }
     }
@@ -263,7 +264,7 @@ impl Elaborator<'_> {
                     }
                     _ => String::new(),
                 };
-                self.problem(ProblemKind::Type, span, text, advice)
+                self.problem(Code::Operand, span, text, advice)
             }
         }
     }
@@ -331,12 +332,12 @@ impl Elaborator<'_> {
                     Some(at) if (-n..n).contains(&at) => parts[at.rem_euclid(n) as usize].clone(),
                     Some(index) => {
                         let text = format!("a tuple of {n} parts has no part {index}; expected {} to {}", -n, n - 1);
-                        self.type_problem(at, text)
+                        self.plain_problem(Code::Index, at, text)
                     }
                     None => {
                         let text = "the index of a tuple is computed; expected a number that the program knows";
                         let advice = "write the number, or make a sequence: a tuple's parts may have different types";
-                        self.problem(ProblemKind::Type, at, text, advice)
+                        self.problem(Code::Index, at, text, advice)
                     }
                 }
             }
@@ -363,7 +364,7 @@ impl Elaborator<'_> {
                     }
                     _ => (format!("{found} is indexed; expected a sequence or a tuple"), String::new()),
                 };
-                self.problem(ProblemKind::Type, span, text, advice)
+                self.problem(Code::Index, span, text, advice)
             }
         }
     }
@@ -383,7 +384,7 @@ impl Elaborator<'_> {
         if !dtype.is_integer() {
             let text = format!("an index is {}; expected an integer", self.leaf(index));
             let advice = self.conversion_advice(span);
-            self.problem(ProblemKind::Type, span, text, advice);
+            self.problem(Code::Index, span, text, advice);
             return None;
         }
         let to = super::value::Leaf { dtype: rtcg_hal::DType::I64, weak: true };

@@ -19,7 +19,7 @@ mod value;
 
 use crate::arguments::{ArgType, ResultType};
 use crate::ir::{Atom, Block, Bounds, Exp, Number, Program, Stmt, Var};
-use crate::problem::{Problem, ProblemKind, Problems};
+use crate::problem::{Code, Problem, Problems};
 use crate::span::Span;
 use crate::surface::Source;
 use rtcg_hal::DType;
@@ -184,7 +184,7 @@ impl Elaborator<'_> {
                 let what = self.describe(&result);
                 let text = format!("`{name}` returns {what}; expected numbers, sequences or tuples of them");
                 let at = self.returned.first().copied().filter(|at| at.file == span.file).unwrap_or(span);
-                self.type_problem(at, text);
+                self.plain_problem(Code::Result, at, text);
                 return None;
             }
         };
@@ -232,20 +232,14 @@ impl Elaborator<'_> {
     }
 
     /// Makes a problem known.
-    fn problem(
-        &mut self,
-        kind: ProblemKind,
-        span: Span,
-        message: impl Into<String>,
-        advice: impl Into<String>,
-    ) -> Value {
-        self.problem_with(kind, span, message, Vec::new(), advice)
+    fn problem(&mut self, code: Code, span: Span, message: impl Into<String>, advice: impl Into<String>) -> Value {
+        self.problem_with(code, span, message, Vec::new(), advice)
     }
 
     /// As [`Elaborator::problem`], with other places that have to do with it.
     fn problem_with(
         &mut self,
-        kind: ProblemKind,
+        code: Code,
         span: Span,
         message: impl Into<String>,
         mut related: Vec<(Span, String)>,
@@ -259,7 +253,7 @@ impl Elaborator<'_> {
             message = message.replace("a @cu function", "a @stencil function");
             advice = advice.replace("a @cu function", "a @stencil function");
         }
-        self.problems.add(Problem { kind, span, message, advice, related });
+        self.problems.add(Problem { code, span, message, advice, related });
         Value::Poison
     }
 
@@ -290,8 +284,9 @@ impl Elaborator<'_> {
         (text, element)
     }
 
-    fn type_problem(&mut self, span: Span, message: impl Into<String>) -> Value {
-        self.problem(ProblemKind::Type, span, message, "")
+    /// As [`Elaborator::problem`], without advice.
+    fn plain_problem(&mut self, code: Code, span: Span, message: impl Into<String>) -> Value {
+        self.problem(code, span, message, "")
     }
 
     // -- blocks and statements ------------------------------------------------------------------
@@ -400,7 +395,7 @@ impl Elaborator<'_> {
         self.n_stmts += 1;
         if self.n_stmts == MAX_STATEMENTS {
             let text = format!("the program becomes more than {MAX_STATEMENTS} statements");
-            self.problem(ProblemKind::Language, span, text, "write repeated work as a map, a scan or a tail recursion");
+            self.problem(Code::Size, span, text, "write repeated work as a map, a scan or a tail recursion");
         }
         if self.n_stmts < MAX_STATEMENTS {
             self.blocks[home as usize].stmts.push(Stmt { outs: outs.clone(), exp, span });

@@ -4,7 +4,7 @@ use super::types::{Type, number_as};
 use super::value::{Leaf, Scalar, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Block, Exp, Number};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{BinaryOperator, Comparison, UnaryOperator};
 use rtcg_codegen::array::{Op, OperandRole};
@@ -162,7 +162,7 @@ impl Elaborator<'_> {
                     }
                     _ => (format!("{refused} (found {types})"), ""),
                 };
-                self.problem(ProblemKind::Type, span, text, advice);
+                self.problem(Code::Operand, span, text, advice);
                 return None;
             }
         };
@@ -228,7 +228,7 @@ impl Elaborator<'_> {
             }
             let text = format!("the number {value} is out of bounds for {}", compute.name());
             self.problem(
-                ProblemKind::Type,
+                Code::Number,
                 span,
                 text,
                 format!("convert the other operand first, as in `{}(x)`", wider(value, compute)),
@@ -276,7 +276,7 @@ impl Elaborator<'_> {
 
     fn too_large(&mut self, value: i128, span: Span) {
         let advice = "write it as a float, or convert the other value with `float64(x)`";
-        self.problem(ProblemKind::Type, span, format!("the number {value} is out of bounds for int64"), advice);
+        self.problem(Code::Number, span, format!("the number {value} is out of bounds for int64"), advice);
     }
 
     /// A comparison of a value of a type with an integer of Python, which the type may not have.
@@ -348,12 +348,12 @@ impl Elaborator<'_> {
                 let found = self.describe(value);
                 let text = format!("a condition is {found}; expected a truth value or a number");
                 let x = self.names_of(span).0;
-                self.problem(ProblemKind::Type, span, text, format!("write `any({x})`, `all({x})` or `len({x}) > 0`"));
+                self.problem(Code::Condition, span, text, format!("write `any({x})`, `all({x})` or `len({x}) > 0`"));
                 None
             }
             other => {
                 let text = format!("a condition is {}; expected a truth value or a number", self.describe(other));
-                self.type_problem(span, text);
+                self.plain_problem(Code::Condition, span, text);
                 None
             }
         }
@@ -393,7 +393,7 @@ impl Elaborator<'_> {
             let (a, b) = (self.describe(&first), self.describe(&second));
             let text = format!("a condition chooses between {a} and {b}; expected numbers, tuples and sequences");
             let advice = "functions are known when the program is compiled: choose between their results";
-            return self.problem(ProblemKind::Type, span, text, advice);
+            return self.problem(Code::Branches, span, text, advice);
         };
         let Some(joined) = a.join(&b) else {
             // Of several values that branches assign, those that differ.
@@ -406,7 +406,7 @@ impl Elaborator<'_> {
             let text = format!("the branches of a condition have different types: {a} and {b}");
             let related = if spans.0 == spans.1 { Vec::new() } else { vec![(spans.1, format!("this is {b}"))] };
             let advice = "give values of one type in both branches";
-            return self.problem_with(ProblemKind::Type, spans.0, text, related, advice);
+            return self.problem_with(Code::Branches, spans.0, text, related, advice);
         };
         if first.is_poison() || second.is_poison() {
             return Value::Poison;

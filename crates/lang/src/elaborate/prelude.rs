@@ -5,7 +5,7 @@ use super::calls::n_arguments;
 use super::types::{Type, integer_range};
 use super::value::{Element, Leaf, Scalar, Seq, Value};
 use crate::ir::{Atom, Bounds, Direction, Number};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::Comparison;
 use rtcg_codegen::array::Op;
@@ -198,7 +198,7 @@ impl Elaborator<'_> {
                 };
                 let text = format!("`{name}` takes {expected}; {} given", arguments.len());
                 let advice = USES.iter().find(|(known, _)| *known == &**name).map_or("", |(_, usage)| usage);
-                return self.problem(ProblemKind::Type, span, text, advice);
+                return self.problem(Code::Arity, span, text, advice);
             }
             return self.apply_function(name, &arguments, spans, span);
         }
@@ -207,7 +207,7 @@ impl Elaborator<'_> {
                 [a, b] => self.compare(*comparison, a, b, span),
                 other => {
                     let text = format!("`{name}` takes 2 arguments; {} given", other.len());
-                    self.type_problem(span, text)
+                    self.plain_problem(Code::Arity, span, text)
                 }
             };
         }
@@ -229,7 +229,7 @@ impl Elaborator<'_> {
             "bool" => ("`bool` is not known to programs".to_owned(), format!("write `{argument} != 0`")),
             _ => (format!("`{name}` is not known to programs"), String::new()),
         };
-        self.problem(ProblemKind::Language, span, text, advice)
+        self.problem(Code::Foreign, span, text, advice)
     }
 
     fn apply_function(&mut self, name: &str, arguments: &[Value], spans: &[Span], span: Span) -> Value {
@@ -254,7 +254,7 @@ impl Elaborator<'_> {
                 _ => {
                     let text =
                         format!("`unzip` takes a sequence of tuples; found {}", this.describe(&seq.clone().into()));
-                    this.type_problem(span, text)
+                    this.plain_problem(Code::Argument, span, text)
                 }
             }),
             "enumerate" => self.with_seq(name, first, at(0), |this, seq| {
@@ -268,7 +268,7 @@ impl Elaborator<'_> {
                     let text =
                         format!("the argument of `len` is a tuple of {}; expected a sequence", n_parts(parts.len()));
                     let advice = "the program knows how many parts a tuple has: write the number";
-                    self.problem(ProblemKind::Type, at(0), text, advice)
+                    self.problem(Code::Argument, at(0), text, advice)
                 }
                 value => self.with_seq(name, value, at(0), |_, seq| Scalar::strong(seq.length).into()),
             },
@@ -352,7 +352,7 @@ impl Elaborator<'_> {
                 {
                     let text = format!("the indices of `gather` are {leaf}; expected integers");
                     let indices = self.names_of(at(1)).0;
-                    return self.problem(ProblemKind::Type, at(1), text, format!("write `map(int64, {indices})`"));
+                    return self.problem(Code::Index, at(1), text, format!("write `map(int64, {indices})`"));
                 }
                 self.tabulate(places.length, span, &mut |this, index| {
                     let place = this.element_at(&places, index, Bounds::Inside, span);
@@ -399,7 +399,7 @@ impl Elaborator<'_> {
                             this.describe(&other)
                         );
                         let advice = "write `update(x, zip(indices, values))`";
-                        (this.problem(ProblemKind::Type, at(1), text, advice), Value::Poison)
+                        (this.problem(Code::Argument, at(1), text, advice), Value::Poison)
                     }
                 })
             }
@@ -440,7 +440,7 @@ impl Elaborator<'_> {
                 (a, b) => {
                     let text =
                         format!("`cast_to` takes two numbers; found {} and {}", self.describe(a), self.describe(b));
-                    self.type_problem(span, text)
+                    self.plain_problem(Code::Argument, span, text)
                 }
             },
             "cast_to_el" => {
@@ -468,7 +468,7 @@ impl Elaborator<'_> {
             }
             _ => {
                 let text = format!("`{name}` is not compiled");
-                self.problem(ProblemKind::Language, span, text, "run the program at `places.here`")
+                self.problem(Code::Foreign, span, text, "run the program at `places.here`")
             }
         }
     }
@@ -486,7 +486,7 @@ impl Elaborator<'_> {
         if !self.program.dtype(scalar.atom).is_integer() {
             let text = format!("the {what} of `{function}` is {}; expected an integer", self.leaf(scalar));
             let advice = self.conversion_advice(span);
-            self.problem(ProblemKind::Type, span, text, advice);
+            self.problem(Code::Argument, span, text, advice);
             return None;
         }
         Some(self.convert_scalar(scalar, Leaf { dtype: DType::I64, weak: true }, span).atom)
@@ -497,7 +497,8 @@ impl Elaborator<'_> {
         match super::sequences::type_of_element(&self.element_type(&seq.element)) {
             Type::Scalar(leaf) => Some(leaf),
             other => {
-                self.type_problem(
+                self.plain_problem(
+                    Code::Argument,
                     span,
                     format!("the elements of the argument of `{function}` are {other}; expected numbers"),
                 );
@@ -710,7 +711,7 @@ impl Elaborator<'_> {
             }
         }
         let Some(last) = seqs.last().cloned() else {
-            return self.type_problem(span, "`join` of an empty list has no type");
+            return self.plain_problem(Code::Element, span, "`join` of an empty list has no type");
         };
         let mut ends = Vec::new();
         let mut total = Atom::index(0);
@@ -749,8 +750,11 @@ impl Elaborator<'_> {
                 _ => None,
             },
         ) else {
-            return self
-                .type_problem(span, format!("`transpose` takes a sequence of sequences of one length; found {found}"));
+            return self.plain_problem(
+                Code::Argument,
+                span,
+                format!("`transpose` takes a sequence of sequences of one length; found {found}"),
+            );
         };
         let (var, weak) = (*var, *weak);
         let inner = self.length(var, 1, span);
@@ -775,7 +779,7 @@ impl Elaborator<'_> {
             DType::F64 => pick(f64::MIN, f64::MAX),
             other => {
                 let text = format!("the argument of `{name}` is {}; expected an integer or a float", other.name());
-                return self.type_problem(span, text);
+                return self.plain_problem(Code::Argument, span, text);
             }
         };
         Scalar { atom: Atom::Const(number, leaf.dtype), weak: false }.into()

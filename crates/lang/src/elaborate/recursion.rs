@@ -9,7 +9,7 @@ use super::types::Type;
 use super::value::{Closure, Env, Scalar, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Block, Exp, Number};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{Expr, ExprKind, Function, Outside, Stmt};
 use std::rc::Rc;
@@ -78,7 +78,7 @@ impl<'a> Elaborator<'a> {
         let around = around.map(|at| (*at, "the result of the call is used here".to_owned()));
         let advice = "pass what is computed so far as one more argument, and return the call itself; or write `reduce` or \
                       `scan`";
-        Some(self.problem_with(ProblemKind::Language, span, text, around.into_iter().collect(), advice))
+        Some(self.problem_with(Code::Recursion, span, text, around.into_iter().collect(), advice))
     }
 
     /// Whether only the condition of a loop is of interest.
@@ -238,7 +238,7 @@ impl<'a> Elaborator<'a> {
             }
             let name = &closure.function.name;
             let text = format!("`{name}` calls itself on every path, without an end");
-            return self.problem(ProblemKind::Language, self.call_in(closure), text, "return a value on some path");
+            return self.problem(Code::Recursion, self.call_in(closure), text, "return a value on some path");
         }
         let cond = self.close_block(vec![goes_on.atom]);
         if crate::simplify::needs_work_on_arrays(&cond) {
@@ -287,7 +287,7 @@ impl<'a> Elaborator<'a> {
                 let text = format!("`{name}` takes {n}; it calls itself with {}", values.len());
                 let at = self.call_in(closure);
                 let related = vec![(closure.function.span, "defined here".to_owned())];
-                self.problem_with(ProblemKind::Type, at, text, related, "");
+                self.problem_with(Code::Arity, at, text, related, "");
                 return None;
             }
             let mut is_stable = plan.keep_lengths(&lengths);
@@ -302,7 +302,7 @@ impl<'a> Elaborator<'a> {
                     let text =
                         format!("an argument of `{}` becomes a function when it calls itself", closure.function.name);
                     let at = self.call_in(closure);
-                    self.type_problem(at, text);
+                    self.plain_problem(Code::Repeat, at, text);
                     return None;
                 };
                 let Some(joined) = known.join(&ty) else {
@@ -312,7 +312,7 @@ impl<'a> Elaborator<'a> {
                         closure.function.name
                     );
                     let at = self.call_in(closure);
-                    self.problem(ProblemKind::Type, at, text, "each argument must keep its type");
+                    self.problem(Code::Repeat, at, text, "each argument must keep its type");
                     return None;
                 };
                 if joined != known {
@@ -334,7 +334,7 @@ impl<'a> Elaborator<'a> {
             }
         }
         let text = format!("the types of the arguments of `{}` change whenever it calls itself", closure.function.name);
-        self.problem(ProblemKind::Type, self.call_in(closure), text, "each argument must keep its type");
+        self.problem(Code::Repeat, self.call_in(closure), text, "each argument must keep its type");
         None
     }
 
@@ -349,7 +349,7 @@ impl<'a> Elaborator<'a> {
         if self.problems.is_empty() {
             let text = format!("`{}` uses itself, but not as its last step", closure.function.name);
             let advice = "return the call itself, with what is computed so far as an argument";
-            self.problem(ProblemKind::Language, closure.function.span, text, advice);
+            self.problem(Code::Recursion, closure.function.span, text, advice);
         }
     }
 

@@ -4,7 +4,7 @@ use super::types::{ElementType, Type};
 use super::value::{Element, Leaf, Scalar, Seq, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Axis, Bounds, Direction, Exp, Lambda, Var};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use rtcg_codegen::array::Op;
 use rtcg_hal::DType;
@@ -31,7 +31,7 @@ impl Elaborator<'_> {
                     }
                     _ => String::new(),
                 };
-                self.problem(ProblemKind::Type, span, text, advice);
+                self.problem(Code::Argument, span, text, advice);
                 None
             }
         }
@@ -56,7 +56,7 @@ impl Elaborator<'_> {
         {
             let text = format!("{first} has {n} elements and {other} has {other_n}; expected one length");
             let advice = "their lengths must be equal; a comprehension over `zip(x, y)` takes the shortest";
-            self.problem(ProblemKind::Shape, span, text, advice);
+            self.problem(Code::Length, span, text, advice);
         }
         match lengths.as_slice() {
             [] => Atom::index(0),
@@ -100,8 +100,11 @@ impl Elaborator<'_> {
         let Some(of) = self.type_of(&result) else {
             self.close_block(Vec::new());
             let what = self.describe(&result);
-            return self
-                .type_problem(span, format!("each element becomes {what}; expected a number, a tuple or a sequence"));
+            return self.plain_problem(
+                Code::Element,
+                span,
+                format!("each element becomes {what}; expected a number, a tuple or a sequence"),
+            );
         };
         if result.is_poison() || of == Type::Any {
             self.close_block(Vec::new());
@@ -130,7 +133,7 @@ impl Elaborator<'_> {
                 self.close_block(Vec::new());
                 let text = format!("a map gives {of} for each element, with lengths that differ");
                 self.problem(
-                    ProblemKind::Language,
+                    Code::Nested,
                     span,
                     text,
                     "compute the sequences of different lengths by a map of their own",
@@ -325,7 +328,7 @@ impl Elaborator<'_> {
                         Some(_) => format!("the elements of a list are {joined} and {found}; expected one type"),
                         None => format!("an element of a list is {found}; expected numbers, tuples or sequences"),
                     };
-                    return self.problem(ProblemKind::Type, span, text, "write a tuple for values of different types");
+                    return self.problem(Code::Element, span, text, "write a tuple for values of different types");
                 }
             }
         }
@@ -408,7 +411,7 @@ impl Elaborator<'_> {
                 let given = self.type_of(first)?;
                 let Some(joined) = given.join(&element) else {
                     let text = format!("`{what}` starts with {given}, but the elements are {element}");
-                    self.problem(ProblemKind::Type, span, text, "start with a value of the elements' type");
+                    self.problem(Code::Combine, span, text, "start with a value of the elements' type");
                     return None;
                 };
                 joined
@@ -438,7 +441,7 @@ impl Elaborator<'_> {
                 if matches!(settled, Type::Seq(_)) || contains_seq(&settled) {
                     let text = format!("`{what}` combines sequences, {settled}; expected numbers or tuples of them");
                     self.problem(
-                        ProblemKind::Language,
+                        Code::Nested,
                         span,
                         text,
                         "combine the elements of each column, as in `map(sum, transpose(x))`",
@@ -449,7 +452,11 @@ impl Elaborator<'_> {
             }
             settled = joined;
         }
-        self.type_problem(span, format!("the types of the values that `{what}` combines grow without an end"));
+        self.plain_problem(
+            Code::Combine,
+            span,
+            format!("the types of the values that `{what}` combines grow without an end"),
+        );
         None
     }
 
@@ -459,7 +466,7 @@ impl Elaborator<'_> {
             Value::Closure(closure) => vec![(closure.function.span, "this function".to_owned())],
             _ => Vec::new(),
         };
-        self.problem_with(ProblemKind::Type, span, text, related, advice);
+        self.problem_with(Code::Combine, span, text, related, advice);
     }
 
     /// The function of two accumulators as a lambda of scalars.
@@ -562,7 +569,7 @@ impl Elaborator<'_> {
                         "the elements of a filter are {}; expected numbers or tuples of them",
                         self.describe(&value)
                     );
-                    self.type_problem(span, text);
+                    self.plain_problem(Code::Element, span, text);
                 }
                 return Value::Poison;
             }
@@ -602,7 +609,7 @@ impl Elaborator<'_> {
         let Some(Type::Seq(joined)) = joined else {
             let text = format!("`{what}` puts {value_type} into {target_type}");
             return self.problem(
-                ProblemKind::Type,
+                Code::Element,
                 span,
                 text,
                 "values must have the type of the elements that they replace",
@@ -615,7 +622,7 @@ impl Elaborator<'_> {
         target.element.arrays(&mut targets);
         if targets.iter().any(|var| self.program.var_type(*var).ndim != 1) || has_ragged(&target.element) {
             let text = format!("`{what}` replaces sequences in {target_type}; expected numbers or tuples of them");
-            return self.problem(ProblemKind::Language, span, text, "");
+            return self.problem(Code::Nested, span, text, "");
         }
         let of = type_of_element(&joined);
         self.open_block(EmitAt::Element);
@@ -626,7 +633,7 @@ impl Elaborator<'_> {
             Value::Poison => None,
             other => {
                 let text = format!("an index of `{what}` is {}; expected an integer", self.describe(other));
-                self.type_problem(span, text);
+                self.plain_problem(Code::Index, span, text);
                 None
             }
         };
@@ -648,7 +655,8 @@ impl Elaborator<'_> {
     pub(super) fn sort(&mut self, less: &Value, seq: &Seq, span: Span) -> Value {
         let of = type_of_element(&self.element_type(&seq.element));
         if contains_seq(&of) {
-            return self.type_problem(
+            return self.plain_problem(
+                Code::Argument,
                 span,
                 format!("`sort` orders elements of type {of}; expected numbers or tuples of them"),
             );

@@ -3,7 +3,7 @@
 use super::value::{Closure, Env, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::Number;
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use crate::surface::{Pattern, Stmt};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ impl<'a> Elaborator<'a> {
                 Stmt::Return(Some(value), _) => return self.returned(value, &env),
                 Stmt::Return(None, span) => {
                     return self.problem(
-                        ProblemKind::Language,
+                        Code::Return,
                         *span,
                         "`return` without a value",
                         "return a value on every path",
@@ -166,7 +166,7 @@ impl<'a> Elaborator<'a> {
                     let text =
                         format!("{} is taken apart into {n} names; expected a tuple of {n}", self.describe(&value));
                     let span = if at.is_known() { *at } else { span };
-                    self.type_problem(span, text);
+                    self.plain_problem(Code::Unpack, span, text);
                 }
                 parts.iter().for_each(|part| self.bind(part, Value::Poison, env, span));
             }

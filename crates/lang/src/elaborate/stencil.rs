@@ -7,7 +7,7 @@ use super::value::{Closure, Env, Scalar, Value};
 use super::{Elaborated, Elaborator, EmitAt, arguments_of_type};
 use crate::arguments::{ArgType, ResultType};
 use crate::ir::{Atom, Axis, Bounds, Exp, Number, Var};
-use crate::problem::{ProblemKind, Problems};
+use crate::problem::{Code, Problems};
 use crate::span::Span;
 use crate::surface::{Expr, Generator, Pattern, Source};
 use rtcg_codegen::array::Op;
@@ -47,7 +47,7 @@ impl Elaborator<'_> {
             .collect();
         let Some((_, first)) = fields.first().copied() else {
             let text = format!("'{}' is given no field; expected at least one array", function.name);
-            self.problem(ProblemKind::Type, span, text, "");
+            self.problem(Code::Arity, span, text, "");
             return None;
         };
         let n_axes = self.program.var_type(first).ndim;
@@ -63,7 +63,7 @@ impl Elaborator<'_> {
                 } else {
                     format!("{n_axes}, as those of the first field")
                 };
-                self.problem(ProblemKind::Shape, span, format!("{name} has {ndim} axes; expected {expected}"), "");
+                self.problem(Code::Axes, span, format!("{name} has {ndim} axes; expected {expected}"), "");
                 return None;
             }
         }
@@ -81,7 +81,7 @@ impl Elaborator<'_> {
             let what = self.describe(wrong);
             let advice = if matches!(wrong, Value::Field(_)) { "Write u[0, 0] for the element itself." } else { "" };
             let text = format!("'{}' returns {what}; expected a number, or a tuple of numbers", function.name);
-            self.problem(ProblemKind::Type, span, text, advice);
+            self.problem(Code::Result, span, text, advice);
         }
         let of = self.type_of(&result);
         let body = self.close_with(&result);
@@ -110,7 +110,7 @@ impl Elaborator<'_> {
             ArgType::Zip(_) | ArgType::Ragged(_) => {
                 let text =
                     "a field is a sequence of tuples or of rows of different lengths; expected an array of numbers";
-                self.problem(ProblemKind::Type, span, text, "Pass an array for each part.")
+                self.problem(Code::Argument, span, text, "Pass an array for each part.")
             }
         }
     }
@@ -131,7 +131,7 @@ impl Elaborator<'_> {
                 format!("a field of {} axes is indexed with {} offset(s); expected {0}", own.len(), offsets.len())
                     .replace("{0}", &own.len().to_string());
             let zeros = vec!["0"; own.len()].join(", ");
-            return self.problem(ProblemKind::Type, span, text, format!("The element itself is u[{zeros}]."));
+            return self.problem(Code::Index, span, text, format!("The element itself is u[{zeros}]."));
         }
         let mut place = Vec::with_capacity(own.len());
         for (axis, (offset, index)) in offsets.iter().zip(own).enumerate() {
@@ -150,7 +150,7 @@ impl Elaborator<'_> {
                 let advice = "Offsets are written as numbers, names of numbers or tuples outside of the function, or \
                               come from comprehensions over `range` and tuples. What depends on data is written with @cu \
                               as `u[i]`.";
-                return self.problem(ProblemKind::Language, span, text, advice);
+                return self.problem(Code::Static, span, text, advice);
             };
             let index = Atom::Var(index);
             place.push(if known == 0 { index } else { self.index_sum(index, Atom::index(known.into()), span) });
@@ -183,7 +183,7 @@ impl Elaborator<'_> {
                     None => {
                         let text = "the condition of a comprehension depends on fields or arguments";
                         let advice = "Write a conditional expression, `value if condition else 0`.";
-                        return self.problem(ProblemKind::Language, condition.span, text, advice);
+                        return self.problem(Code::Static, condition.span, text, advice);
                     }
                 }
             }
@@ -218,7 +218,7 @@ impl Elaborator<'_> {
             "a comprehension runs over {}; expected a tuple or a range of known numbers",
             self.describe(sequence)
         );
-        self.problem(ProblemKind::Language, span, text, "")
+        self.problem(Code::Static, span, text, "")
     }
 
     /// A function of tuples whose parts are known to the program; `None` for what is no such call.
@@ -284,13 +284,13 @@ impl Elaborator<'_> {
             Some([start, stop, step]) if *step != 0 => (*start, *stop, *step),
             _ => {
                 let text = "the bounds of `range` are not known before the call; expected one to three integers";
-                return self.problem(ProblemKind::Language, span, text, "");
+                return self.problem(Code::Static, span, text, "");
             }
         };
         let n = (stop.saturating_sub(start) + step - step.signum()).div_euclid(step).max(0);
         if n > MAX_RANGE {
             let text = format!("a range of {n} values is unrolled; expected at most {MAX_RANGE}");
-            return self.problem(ProblemKind::Language, span, text, "");
+            return self.problem(Code::Size, span, text, "");
         }
         Value::Tuple((0..n).map(|at| Scalar::python(Number::Int(start + at * step)).into()).collect())
     }

@@ -3,7 +3,7 @@
 use super::value::{Element, Leaf, Scalar, Seq, Value};
 use super::{Elaborator, EmitAt};
 use crate::ir::{Atom, Axis, Block, Exp, Number, Var};
-use crate::problem::ProblemKind;
+use crate::problem::Code;
 use crate::span::Span;
 use rtcg_hal::{DType, OperandType, WeakScalar, promote_operands};
 use std::fmt;
@@ -207,7 +207,7 @@ impl Elaborator<'_> {
         if let Some(value) = scalar.constant_int().filter(|_| scalar.weak && to.dtype.is_integer()) {
             let text = format!("the number {value} is out of bounds for {}", to.dtype.name());
             let wider = super::operators::wider(value, to.dtype);
-            self.problem(ProblemKind::Type, span, text, format!("convert the other value first, as in `{wider}(x)`"));
+            self.problem(Code::Number, span, text, format!("convert the other value first, as in `{wider}(x)`"));
             return Scalar { atom: Atom::Const(zero_of(to.dtype), to.dtype), weak: to.weak };
         }
         let out = self.emit_scalar(Exp::Cast { arg: scalar.atom, to: to.dtype }, to.dtype, span);

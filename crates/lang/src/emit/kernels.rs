@@ -4,7 +4,7 @@ use super::numbers::{c_name, c_type, literal};
 use super::writer::{Writer, Written};
 use super::{Emitted, Facts, Kernel, OrderedReduction};
 use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Code, Problem};
 use crate::simplify::{collect_bound, has_loop};
 use rtcg_codegen::array::Op;
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
@@ -53,7 +53,7 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
         Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
         Exp::Rows { space, offsets, body } => rows(writer, space[0], *offsets, body, &dtypes),
         Exp::Scatter { space, body, .. } => scatter(writer, &space[0], body, &dtypes),
-        _ => Err(Box::new(Problem::new(ProblemKind::Language, stmt.span, "this cannot be a kernel yet"))),
+        _ => Err(Box::new(Problem::new(Code::Nested, stmt.span, "this cannot be a kernel yet"))),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::numbers::{Functions, c_name, c_type, literal};
 use super::{Facts, Input, Place};
 use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Code, Problem};
 use crate::span::Span;
 use rtcg_codegen::array::{Op, scalar_helpers};
 use rtcg_codegen::c_declarations::Argument;
@@ -396,7 +396,7 @@ impl<'a> Writer<'a> {
     pub(super) fn store_local(&mut self, out: &mut String, array: Var, target: &str, base: &str) -> Written {
         let Some((which, stmt)) = self.locals.get(&array).copied() else {
             let text = "a map gives a sequence that kernels cannot store yet";
-            return Err(Box::new(Problem::new(ProblemKind::Language, Span::default(), text)));
+            return Err(Box::new(Problem::new(Code::Nested, Span::default(), text)));
         };
         match &stmt.exp {
             Exp::Gen { space, body } => self.for_each_index(out, space[0], |this, out| {

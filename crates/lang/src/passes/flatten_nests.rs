@@ -4,7 +4,7 @@
 
 use super::forward_views::read;
 use crate::ir::{Atom, Axis, Block, Exp, Program, Stmt, Var};
-use crate::problem::{Problem, ProblemKind, Problems};
+use crate::problem::{Code, Problem, Problems};
 use crate::rewrite::{Renaming, copy_block, copy_space};
 use crate::span::Span;
 use rtcg_hal::DType;
@@ -92,7 +92,7 @@ fn flatten(
         let varies = |length: &Atom| length.as_var().is_some_and(|var| own.contains(&var));
         if inner.exp.space().iter().any(|axis| varies(&axis.length)) {
             let text = "this makes a sequence for each element, of a length that depends on the element";
-            let problem = Problem::new(ProblemKind::Language, inner.span, text);
+            let problem = Problem::new(Code::Nested, inner.span, text);
             problems.add(Problem { related: vec![(span, "the map".into())], ..problem });
             return;
         }

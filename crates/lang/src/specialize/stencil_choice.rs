@@ -69,7 +69,7 @@ fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice 
     }
     let steps = match (iterated, axes, radius) {
         (true, 1, 0..=4) => 8,
-        (true, 2, 1) => 4,
+        (true, 2, 1) => 3,
         (true, 2, 2) => 2,
         _ => 1,
     };
@@ -78,10 +78,13 @@ fn stencil_rule(problem: &StencilProblem, device: &DeviceInfo) -> StencilChoice 
     let (columns, rows) = match axes {
         1 => (256, 1),
         _ if is_rolled => (fits(64), 256 / fits(64)),
+        2 if steps > 1 => (fits(64), 128 / fits(64)),
         _ => (32, 8),
     };
     let (items, adjacent) = match kernel {
         "direct" => (2, 1),
+        // Fewer and taller boxes have less halo.
+        _ if axes == 2 && steps > 1 => (8, 1),
         _ => (4, if is_rolled { 4 } else { 1 }),
     };
     StencilChoice { kernel, columns, rows, items, adjacent, steps }

@@ -527,11 +527,34 @@ impl<'a> Text<'a> {
             seen[*field] += 1;
             offset += bytes;
         }
-        self.load(&extent);
         let steps = self.choice.steps as usize;
         match self.rolled {
-            Some(_) => self.rolled_step(&tile, &pitches, &inner),
-            None => (1..=steps).for_each(|step| self.step(step, &extent, &pitches, &inner)),
+            Some(_) => {
+                self.load(&extent, true);
+                self.rolled_step(&tile, &pitches, &inner);
+            }
+            None => {
+                if steps > 1 {
+                    // Most boxes touch no border, and need none of its tests.
+                    let is_inside = self.each(
+                        |axis| {
+                            let (low, high) = model.radius[axis];
+                            let end = tile[axis] as i64 + steps as i64 * high;
+                            format!("b{axis} >= {} && b{axis} + {end} <= n{axis}", steps as i64 * low)
+                        },
+                        " && ",
+                    );
+                    self.put(&format!("    if ({is_inside}) {{"));
+                    self.load(&extent, false);
+                    (1..=steps).for_each(|step| self.inner_step(step, &extent, &pitches, &inner));
+                    self.put("    } else {");
+                }
+                self.load(&extent, true);
+                (1..=steps).for_each(|step| self.step(step, &extent, &pitches, &inner));
+                if steps > 1 {
+                    self.put("    }");
+                }
+            }
         }
         self.put("    __syncthreads();\n  }\n}");
         Ok(())
@@ -551,8 +574,8 @@ impl<'a> Text<'a> {
         self.put(&format!("      const int m0 = {};", if sizes.len() > 1 { "r" } else { "e" }));
     }
 
-    /// Fills the tiles.
-    fn load(&mut self, extent: &[usize]) {
+    /// Fills the tiles; those of a box that touches no border are filled without its tests.
+    fn load(&mut self, extent: &[usize], has_border: bool) {
         let (model, steps) = (self.model, self.choice.steps);
         let last = model.n_axes - 1;
         self.box_loop(extent);
@@ -562,10 +585,8 @@ impl<'a> Text<'a> {
         ));
         let place = self.each(
             |axis| {
-                format!(
-                    "rtcg_border(g{axis}, n{axis}){}",
-                    if axis == last { String::new() } else { format!(" * s{axis}_") }
-                )
+                let stride = if axis == last { String::new() } else { format!(" * s{axis}_") };
+                if has_border { format!("rtcg_border(g{axis}, n{axis}){stride}") } else { format!("g{axis}{stride}") }
             },
             " + ",
         );
@@ -573,7 +594,7 @@ impl<'a> Text<'a> {
         let inside = self.each(|axis| format!("g{axis} >= 0 && g{axis} < n{axis}"), " && ");
         for at in 0..model.fields.len() {
             let value = match self.launch.boundary {
-                Boundary::Constant => {
+                Boundary::Constant if has_border => {
                     format!("({inside}) ? f{at}[at] : {}", self.constant(model.fields[at].dtype))
                 }
                 _ => format!("f{at}[at]"),
@@ -583,18 +604,91 @@ impl<'a> Text<'a> {
         self.put("    }\n    __syncthreads();");
     }
 
+    /// The tile that holds a field before a step, counted from 1.
+    fn tile_before(&self, step: usize, field: usize) -> String {
+        let alternates = field < self.model.outputs.len() && self.choice.steps > 1;
+        format!("a{field}_{}", if alternates { (step - 1) % 2 } else { 0 })
+    }
+
+    /// The sizes of the box that a step computes.
+    fn step_sizes(&self, step: usize, extent: &[usize]) -> Vec<usize> {
+        let reach = |axis: usize| (self.model.radius[axis].0 + self.model.radius[axis].1) as usize;
+        (0..self.model.n_axes).map(|axis| extent[axis] - step * reach(axis)).collect()
+    }
+
+    /// One step of a box that touches no border. A thread computes some elements below each other, which share what they
+    /// read.
+    fn inner_step(&mut self, step: usize, extent: &[usize], pitches: &[usize], inner: &Parameters) {
+        let (model, steps) = (self.model, self.choice.steps as usize);
+        let n_outputs = model.outputs.len();
+        let mut sizes = self.step_sizes(step, extent);
+        let row = model.n_axes.checked_sub(2);
+        let items = row.map_or(1, |row| self.strip(sizes[row], sizes.iter().product()));
+        if let Some(row) = row {
+            sizes[row] /= items;
+        }
+        let scale = |axis: usize| if Some(axis) == row { items } else { 1 };
+        self.box_loop(&sizes);
+        let low = |axis: usize| model.radius[axis].0 as usize;
+        self.put(&self.each(
+            |axis| {
+                let back = (steps - step) * low(axis);
+                format!("      const rtcg_index h{axis} = b{axis} - {back} + m{axis} * {};", scale(axis))
+            },
+            "\n",
+        ));
+        let place =
+            self.each(|axis| format!("(m{axis} * {} + {}) * {}", scale(axis), step * low(axis), pitches[axis]), " + ");
+        let head = self.each(
+            |axis| format!("const rtcg_index g{axis} = h{axis}{};", if Some(axis) == row { " + k" } else { "" }),
+            " ",
+        );
+        let pitch = row.map_or(0, |row| pitches[row]);
+        let fields: Vec<String> = (0..model.fields.len())
+            .map(|field| format!("{} + (place + k * {pitch})", self.tile_before(step, field)))
+            .collect();
+        self.put(&format!(
+            "      const int place = {place};\n      {VALUE} v[{items}];\n      #pragma unroll\n      for (int k = 0; k < \
+             {items}; ++k) {{\n        {head}\n        v[k] = rtcg_point({}{}{});\n      }}\n      #pragma unroll\n      \
+             for (int k = 0; k < {items}; ++k) {{",
+            fields.join(", "),
+            self.indices(),
+            inner.passed
+        ));
+        if step == steps {
+            self.put(&format!("        {head}\n        const rtcg_index at = {};", self.flat()));
+            self.stores("v[k]", "        ");
+        } else {
+            for (output, value) in fields_of("v[k]", n_outputs).into_iter().enumerate() {
+                self.put(&format!("        a{output}_{}[place + k * {pitch}] = {value};", step % 2));
+            }
+        }
+        self.put("      }\n    }");
+        if step < steps {
+            self.put("    __syncthreads();");
+        }
+    }
+
+    /// How many elements below each other a thread computes: of the divisors of the rows of a box, the one that leaves the
+    /// fewest threads idle, where an index costs about as much as an element.
+    fn strip(&self, rows: usize, volume: usize) -> usize {
+        let threads = (self.choice.columns * self.choice.rows) as usize;
+        let cost = |items: &usize| (volume / items).div_ceil(threads) * (items + 1);
+        (1..=8).filter(|items| rows.is_multiple_of(*items)).min_by_key(cost).unwrap_or(1)
+    }
+
     /// One step, counted from 1: from the tiles to the others, or to the outputs.
     fn step(&mut self, step: usize, extent: &[usize], pitches: &[usize], inner: &Parameters) {
         let (model, launch) = (self.model, self.launch);
         let steps = self.choice.steps as usize;
         let is_last = step == steps;
         let n_outputs = model.outputs.len();
-        let now =
-            |field: usize| format!("a{field}_{}", if field < n_outputs && steps > 1 { (step - 1) % 2 } else { 0 });
+        let all_now: Vec<String> = (0..model.fields.len()).map(|field| self.tile_before(step, field)).collect();
+        let now = |field: usize| &all_now[field];
         let next = |field: usize| format!("a{field}_{}", step % 2);
         let low = |axis: usize| model.radius[axis].0 as usize;
         let high = |axis: usize| model.radius[axis].1 as usize;
-        let sizes: Vec<usize> = (0..model.n_axes).map(|axis| extent[axis] - step * (low(axis) + high(axis))).collect();
+        let sizes = self.step_sizes(step, extent);
         // The first index of the box of this step.
         let first = |axis: usize| format!("b{axis} - {}", (steps - step) * low(axis));
         let at = |pitches: &[usize]| {

@@ -6,5 +6,6 @@ mod text_files;
 mod cases;
 mod check;
 mod evaluate;
+mod problem;
 mod stencil;
 mod text;

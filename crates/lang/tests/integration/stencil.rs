@@ -170,9 +170,11 @@ fn each_step_of_a_tile_ends_with_a_barrier() {
     for (steps, barriers) in [(1, 2), (2, 3), (4, 5)] {
         let choice = StencilChoice { kernel: "tile", columns: 32, rows: 8, items: 2, adjacent: 1, steps };
         let text = source(&model, Boundary::Wrap, choice);
-        assert_eq!(text.matches("__syncthreads();").count(), barriers, "{steps} steps");
+        // Boxes that touch no border have steps of their own, if there are several; a last barrier ends both.
+        let forms = if steps > 1 { 2 } else { 1 };
+        assert_eq!(text.matches("__syncthreads();").count(), forms * (barriers - 1) + 1, "{steps} steps");
         // The body is there once, however many steps call it.
-        assert_eq!(text.matches(" = rtcg_point(").count(), steps as usize);
+        assert_eq!(text.matches(" = rtcg_point(").count(), forms * steps as usize);
         assert_eq!(text.matches("rtcg_parts rtcg_point(").count(), 1);
     }
     let choice = StencilChoice { kernel: "direct", columns: 32, rows: 8, items: 2, adjacent: 1, steps: 1 };
@@ -288,7 +290,7 @@ fn offsets_that_depend_on_arguments_are_refused_at_their_place() {
     let report = problems.report(&Files::default());
     assert!(report.starts_with(
         "the offset along axis 0 is computed from fields or arguments; expected an integer that is known before the \
-         call\n  ?:2:12"
+         call [static]\n  ?:2:12"
     ), "{report}");
     let two = elaborated(read(expr(ExprKind::Tuple(vec![int(0), int(1)])))).unwrap_err();
     assert_eq!(two.all()[0].message, "a field of 1 axes is indexed with 2 offset(s); expected 1");

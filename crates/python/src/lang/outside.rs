@@ -124,7 +124,7 @@ impl<'py> Resolver<'py> {
         let plain = resolver.plain_function(function)?.or_else(|| function.cast::<PyFunction>().ok().cloned());
         let plain = plain.ok_or_else(|| {
             let message = format!("{} cannot be translated; expected a function written in Python", shown(function));
-            super::text::untranslatable(py, message)
+            super::text::no_source(py, &message)
         })?;
         resolver.index_of(&plain)?;
         Ok(resolver)

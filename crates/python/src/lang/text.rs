@@ -5,6 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyIterator, PyList, PyModule, PyString, PyType};
+use rtcg::lang::problem::Code;
 use rtcg::lang::span::File;
 
 /// `ast.PyCF_ONLY_AST`: the tree instead of code.
@@ -52,9 +53,9 @@ impl<'py> Text<'py> {
         let globals = function.getattr(intern!(py, "__globals__"))?;
         let lines = linecache.call_method1(intern!(py, "getlines"), (&file, globals))?;
         if lines.len()? == 0 {
-            return Err(untranslatable(
+            return Err(no_source(
                 py,
-                format!(
+                &format!(
                     "the source of `{name}` was not found: its file is {file:?}. Programs are compiled from their \
                      source; write the function into a file or a cell of a notebook"
                 ),
@@ -92,7 +93,7 @@ impl<'py> Text<'py> {
                      write each on a line of its own",
                     self.first, self.file, self.name
                 );
-                Err(untranslatable(self.function.py(), message))
+                Err(no_source(self.function.py(), &message))
             }
             _ => Err(self.changed()),
         }
@@ -106,7 +107,7 @@ impl<'py> Text<'py> {
              If the file was changed, import it again",
             self.name, self.first, self.file
         );
-        untranslatable(self.function.py(), message)
+        no_source(self.function.py(), &message)
     }
 
     /// The text of a `def` at its lines, if it ends where it seems to: before a line that is indented no more than it.
@@ -283,6 +284,11 @@ fn contains_assert(node: &Node<'_>) -> PyResult<bool> {
 /// A node and all nodes in it.
 fn walk<'py>(node: &Node<'py>) -> PyResult<Bound<'py, PyIterator>> {
     node.py().import(intern!(node.py(), "ast"))?.call_method1(intern!(node.py(), "walk"), (node,))?.try_iter()
+}
+
+/// The error of a function whose source is not known.
+pub(super) fn no_source(py: Python<'_>, message: &str) -> PyErr {
+    untranslatable(py, format!("{message} [{}]", Code::Source.name()))
 }
 
 /// `UntranslatableError`, a class of Python's side.

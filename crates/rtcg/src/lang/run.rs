@@ -22,7 +22,7 @@ use rtcg_lang::emit::{
 };
 use rtcg_lang::evaluate::{cast, operate};
 use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
-use rtcg_lang::problem::{Problem, ProblemKind};
+use rtcg_lang::problem::{Code, Problem};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
                     && !self.only_compiles()
                 {
                     let text = format!("the number {value} is out of bounds for {}", to.name());
-                    return Err(RunError::Problem(Box::new(Problem::new(ProblemKind::Range, stmt.span, text))));
+                    return Err(RunError::Problem(Box::new(Problem::new(Code::Overflow, stmt.span, text))));
                 }
                 self.set(stmt.outs[0], Value::Host(cast(number, from, *to), *to));
             }
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
                             names[0], all[0], names[at], all[at]
                         ),
                     };
-                    let problem = Problem::new(ProblemKind::Shape, stmt.span, message);
+                    let problem = Problem::new(Code::Length, stmt.span, message);
                     return Err(RunError::Problem(Box::new(problem)));
                 }
                 self.set(stmt.outs[0], index_value(all[0] as i64));

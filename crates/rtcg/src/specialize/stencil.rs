@@ -41,7 +41,7 @@ use rtcg_hal::{ArrayContext, ArrayError, DType, Kernel, KernelSpec, LaunchArgs, 
 use rtcg_lang::arguments::ArgType;
 use rtcg_lang::elaborate::{Elaborated, elaborate_stencil};
 use rtcg_lang::ir::{Number, Var};
-use rtcg_lang::problem::{Problem, ProblemKind, Problems};
+use rtcg_lang::problem::{Code, Problem, Problems};
 use rtcg_lang::specialize::{StencilLaunch, number_of};
 use rtcg_lang::surface::{Pattern, Source};
 use std::collections::HashMap;
@@ -115,9 +115,9 @@ impl Stencil {
     pub fn new(source: &Source, arguments: &[ArgType], options: StencilOptions) -> std::result::Result<Self, Problems> {
         let Elaborated { program, result } = elaborate_stencil(source, arguments)?;
         let span = source.functions.first().map(|function| function.span).unwrap_or_default();
-        let problem = |kind, span, message: String| {
+        let problem = |code, span, message: String| {
             let mut problems = Problems::default();
-            problems.add(Problem::new(kind, span, message));
+            problems.add(Problem::new(code, span, message));
             problems
         };
         let stmt = program.body.stmts.iter().find(|stmt| !stmt.exp.space().is_empty());
@@ -125,12 +125,12 @@ impl Stencil {
         let model = match model {
             Some(Ok(model)) => model,
             Some(Err(mismatch)) => {
-                return Err(problem(ProblemKind::Language, mismatch.span, mismatch.reason));
+                return Err(problem(Code::Static, mismatch.span, mismatch.reason));
             }
-            None => return Err(problem(ProblemKind::Language, span, "it computes nothing".into())),
+            None => return Err(problem(Code::Result, span, "it computes nothing".into())),
         };
         let mut stencil =
-            Self::of_model(model, options).map_err(|error| problem(ProblemKind::Type, span, error.to_string()))?;
+            Self::of_model(model, options).map_err(|error| problem(Code::Argument, span, error.to_string()))?;
         let params = source.functions.first().map(|function| function.params.as_slice()).unwrap_or_default();
         stencil.is_tuple = matches!(result, ArgType::Tuple(_));
         stencil.names = arguments
