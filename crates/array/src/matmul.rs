@@ -103,6 +103,20 @@ pub fn nearest_columns(a: &GpuArray, b: &GpuArray, bias: &GpuArray) -> Result<Op
     Ok(tiles::try_launch_argmin(&keys, a, b, bias)?.then_some(keys))
 }
 
+/// Subtracts the product of two matrices of its dtype from a matrix whose rows have adjacent elements, in its own place
+/// and by one kernel, if the device multiplies such matrices by tiles; whether it did. Does not wait.
+pub(crate) fn try_subtract_product(matrix: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<bool> {
+    let (&[m, n], Some(&k)) = (matrix.shape(), a.shape().last()) else { return Ok(false) };
+    let [row, column] = [0, 1].map(|axis| matrix.strides()[axis]);
+    let itemsize = matrix.itemsize() as isize;
+    if column != itemsize || row < n as isize * itemsize || row % itemsize != 0 || !matrix.is_aligned() {
+        return Ok(false);
+    }
+    let epilogue = BoundEpilogue::subtraction(matrix, [m, n, k]);
+    let target = MatmulTarget { epilogue: Some(&epilogue), ..MatmulTarget::new(matrix) };
+    tiles::try_launch_tiled(target, a, b, &[], [m, n, k])
+}
+
 /// A product without an expression.
 #[derive(Debug, PartialEq)]
 struct MatmulCall;

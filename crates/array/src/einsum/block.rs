@@ -92,14 +92,36 @@ const RESULTS_PER_BLOCK: i64 = 2048;
 /// Of which operands that all elements share take this much at most.
 const MAX_RULE_CONSTANT_BYTES: i64 = 24 << 10;
 
-/// One product of matrices for each element by tensor cores, where that was measured to be faster: on compute capability
-/// 9.0, for sums of 16 terms and more of operands whose items are used several times.
+/// Elements whose results of all steps but the last fit in shared memory.
+fn room_for_elements(problem: &BlockProblem, device_info: &DeviceInfo) -> i64 {
+    let bytes = problem.intermediate_bytes + problem.slack_bytes;
+    i64::from(device_info.shared_bytes) / bytes.max(1) - 1
+}
+
+/// Products of matrices for each element by tensor cores, where that was measured to be faster: on compute capability 9.0,
+/// for one product with sums of 16 terms and more of operands whose items are used several times, and for several of 16-bit
+/// floats with sums of so many terms that threads would take ten times as long.
 fn fragments_rule(problem: &BlockProblem, device_info: &DeviceInfo) -> Option<BlockChoice> {
     let BlockProblem { dtype, elements, outputs, products, steps, operand_bytes, .. } = *problem;
     let is_product = steps == 1
         && products >= 16 * outputs
         && products * matmul_accumulator_bytes(dtype) as i64 >= 4 * operand_bytes;
     let has_fragments = matches!(dtype, DType::F64 | DType::F16 | DType::BF16) && device_info.compute_capability == 90;
+    let is_short = matches!(dtype, DType::F16 | DType::BF16);
+    let elements_per_block = room_for_elements(problem, device_info).min(2);
+    if steps > 1 && is_short && products >= 64 * outputs && has_fragments && elements_per_block > 0 {
+        return Some(BlockChoice {
+            elements_per_block,
+            threads: 64,
+            rows: 8,
+            columns: 2,
+            staged: "none",
+            unit: "mma",
+            lanes: "results",
+            unroll: 4,
+            blocks_per_sm: 32,
+        });
+    }
     (is_product && has_fragments && !device_info.is_simd_cpu()).then(|| BlockChoice {
         elements_per_block: 1 << (elements / i64::from(device_info.multiprocessors.max(1))).clamp(1, 128).ilog2(),
         threads: 128,

@@ -10,10 +10,12 @@ use super::matrix_helpers::{
 use super::panels::panel_width;
 use super::trsm::{self, TrsmOptions};
 use crate::array::GpuArray;
-use crate::layout::Order;
+use crate::layout::{Layout, Order};
 use crate::scalar::Scalar;
-use rtcg_codegen::array::{LinalgStep, Op};
+use crate::views::Index;
+use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
 use rtcg_hal::{ArrayError, DType, Result, WeakScalar};
+use std::ops::Range;
 
 /// A triangle of a square matrix, including its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +33,14 @@ fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
     if a.size() == 0 {
         return Ok(flag);
     }
+    let width = panel_width(a, "cholesky", n);
+    if !a.context().device_info().is_simd_cpu() {
+        cholesky_by_panels(a, width, &flag)?;
+        return Ok(flag);
+    }
     let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Cholesky)?;
     let [stack, row, _] = element_strides(a);
     // A triangle is in shared memory.
-    let width = panel_width(a, "cholesky", n);
     for start in (0..n).step_by(width) {
         let end = (start + width).min(n);
         let own = submatrix(a, start..end, start..end)?;
@@ -50,6 +56,68 @@ fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
         }
     }
     Ok(flag)
+}
+
+/// Columns of a block of panels, whose products are subtracted from the rest of the matrix at once.
+const BLOCK_COLUMNS: usize = 256;
+/// Columns of the rest that one product is for: of those above the diagonal it computes what nobody needs.
+const REST_COLUMNS: usize = 1024;
+
+/// Factors lower triangles in their own place, by panels of `width` columns and blocks of panels.
+fn cholesky_by_panels(a: &GpuArray, width: usize, flag: &GpuArray) -> Result<()> {
+    let (count, n) = (a.shape()[0], a.shape()[2]);
+    let [stack, row, _] = element_strides(a);
+    let spec = LinalgSpec { panel: width as u16, ..LinalgSpec::new(a.dtype(), LinalgStep::CholeskyPanel) };
+    let step = LinalgKernel::compile_kernel(a.context(), spec)?;
+    let squares = zeros_like(a, &[count, n.div_ceil(width), width, width], a.dtype())?;
+    let product = GemmUpdate { is_right_conjugated: true, ..GemmUpdate::default() };
+    let subtract = |start: usize, rest: Range<usize>, until: usize, columns: Range<usize>| -> Result<()> {
+        let (left, right) = (submatrix(a, rest.clone(), columns.clone())?, submatrix(a, start..until, columns)?);
+        product.subtract_product(&submatrix(a, rest, start..until)?, &left, &matrix_transpose(&right)?)
+    };
+    let block_columns = (BLOCK_COLUMNS / width).max(1) * width;
+    for block in (0..n).step_by(block_columns) {
+        let block_end = (block + block_columns).min(n);
+        for start in (block..block_end).step_by(width) {
+            let end = (start + width).min(block_end);
+            let panel = submatrix(a, start..n, start..end)?;
+            let own = squares.index(&[Index::from(0..count as isize), Index::At((start / width) as isize)])?;
+            let values = [
+                (&panel).into(),
+                stack.into(),
+                row.into(),
+                (n - start).into(),
+                (end - start).into(),
+                (&own).into(),
+                element_strides(&squares)[0].into(),
+                flag.into(),
+            ];
+            let blocks = (n - end).div_ceil(width).max(1);
+            step.launch_2d([count, blocks], DEFAULT_BLOCK_DIM, &values)?;
+            if end < block_end {
+                subtract(end, end..n, block_end, start..end)?;
+            }
+        }
+        for start in (block_end..n).step_by(REST_COLUMNS) {
+            subtract(start, start..n, (start + REST_COLUMNS).min(n), block..block_end)?;
+        }
+    }
+    // Squares on the diagonal were kept apart.
+    let (whole, rest, itemsize) = (n / width, n % width, a.itemsize() as isize);
+    if whole > 0 {
+        let layout = Layout {
+            shape: [count, whole, width, width].as_slice().into(),
+            strides: [stack, width as isize * (row + 1), row, 1].iter().map(|step| step * itemsize).collect(),
+            offset: a.layout().offset,
+        };
+        let of_panels = |panels: Range<isize>| [Index::from(0..count as isize), Index::from(panels)];
+        a.view_with_layout(layout).assign(&squares.index(&of_panels(0..whole as isize))?)?;
+    }
+    if rest > 0 {
+        let last = squares.index(&[Index::from(0..count as isize), Index::At(whole as isize)])?;
+        submatrix(a, n - rest..n, n - rest..n)?.assign(&submatrix(&last, 0..rest, 0..rest)?)?;
+    }
+    Ok(())
 }
 
 /// What is on one side of the diagonals of stacks, with zeros on the other one.

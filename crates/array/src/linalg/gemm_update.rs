@@ -1,12 +1,12 @@
 //! Updates C - A B of the trailing matrices of blocked factorisations.
 
-use super::factorizations::{Triangle, triangular_part};
 use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
-use super::matrix_helpers::{conjugate, element_strides};
+use super::matrix_helpers::{conjugate, element_strides, empty_like};
 use crate::array::GpuArray;
-use crate::scalar::Scalar;
+use crate::matmul::try_subtract_product;
+use crate::views::Index;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
-use rtcg_hal::{DType, DeviceInfo, Result, WeakScalar, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
 /// Elements of results from which on a product that is made first, and then subtracted, is faster.
 const MIN_SEPARATE_GEMM_ELEMENTS: i64 = 1 << 20;
@@ -77,6 +77,9 @@ impl GemmUpdate {
             let left = &if self.is_left_unit { unit_lower(left)? } else { left.clone() };
             let left = if self.is_left_conjugated { conjugate(left)? } else { left.clone() };
             let right = if self.is_right_conjugated { conjugate(right)? } else { right.clone() };
+            if count == 1 && try_subtract_product(&matrix(results)?, &matrix(&left)?, &matrix(&right)?)? {
+                return Ok(());
+            }
             return results.binary_in_place(Op::Subtract, &left.matmul(&right)?);
         }
         let [[stack, row, column], [l_stack, l_row, l_column], [r_stack, r_row, r_column]] =
@@ -117,9 +120,17 @@ impl GemmUpdate {
     }
 }
 
+/// The only matrix of a stack.
+fn matrix(stack: &GpuArray) -> Result<GpuArray> {
+    stack.index(&[Index::At(0)])
+}
+
 /// Lower triangles with ones on the diagonal.
 fn unit_lower(a: &GpuArray) -> Result<GpuArray> {
-    let triangles = triangular_part(a, Triangle::Lower)?;
-    triangles.diagonal(0, -2, -1)?.fill(Scalar::Weak(WeakScalar::Int(1)))?;
-    Ok(triangles)
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| a.shape()[axis]), element_strides(a));
+    let copies = empty_like(a, &[count, m, n], a.dtype())?;
+    let values = [a.into(), stack.into(), row.into(), m.into(), n.into(), (&copies).into()];
+    let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::UnitLower)?;
+    step.launch_2d(batched_grid_dim(count, m * n, 4 * DEFAULT_BLOCK_DIM[0]), DEFAULT_BLOCK_DIM, &values)?;
+    Ok(copies)
 }

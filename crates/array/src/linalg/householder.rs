@@ -112,7 +112,7 @@ fn factor_register_panels(
             (&own).into(),
             tau_stride.into(),
         ];
-        step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
+        step.launch_2d([count * register_panels.blocks, 1], [register_panels.threads, 1], &values)?;
         apply_q(&strip, &own, tau_stride, &submatrix(panel, start..m, end..n)?, ApplyQ::Adjoint)?;
     }
     Ok(())

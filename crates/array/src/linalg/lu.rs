@@ -94,7 +94,7 @@ impl LuFactors {
                 pivot_stride(pivots).into(),
                 start.into(),
             ];
-            step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
+            step.launch_2d([count * register_panels.blocks, 1], [register_panels.threads, 1], &values)?;
             let top = submatrix(panel, start..end, start..end)?;
             self.row_swaps(&own, start, &top).swap_rows_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
             let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);

@@ -11,6 +11,9 @@ const MAX_PANEL_ROW_BYTES: i64 = 128;
 const MAX_PANEL_WIDTH: i64 = 16;
 /// Most threads of a block that factors a register panel.
 const REGISTER_PANEL_THREADS: i64 = 512;
+/// Blocks of a cluster, and rows from which on one has a panel.
+const CLUSTER_BLOCKS: i64 = 8;
+const MIN_CLUSTER_ROWS: i64 = 512;
 /// Columns that a block applies reflectors to at a time.
 pub(super) const REFLECTED_COLUMNS: usize = 32;
 
@@ -78,40 +81,53 @@ tunable! {
         threads: i64 = [32, 64, 128, 256, 512],
         /// Columns per strip.
         width: i64 = [1, 2, 4, 8, 16, 32],
+        /// Blocks that share the rows of a strip, as a cluster if there are several.
+        blocks: i64 = [1, 2, 4, 8],
     }
-    device {}
-    require {}
+    device { compute_capability }
+    require {
+        blocks == 1 || registers && compute_capability >= 90 && width * itemsize >= 8;
+    }
     rule panel_kernel_rule;
     also check_registers;
 }
 
 /// A SIMD CPU has few registers.
 fn panel_kernel_rule(problem: &PanelKernelProblem, device_info: &DeviceInfo) -> PanelKernel {
-    let PanelKernelProblem { operation, itemsize, m, .. } = *problem;
-    let rows = rows_per_thread(m, REGISTER_PANEL_THREADS);
-    let width = ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / itemsize).min(MAX_PANEL_WIDTH);
-    if width > 0 && !device_info.is_simd_cpu() {
-        return PanelKernel { registers: true, threads: REGISTER_PANEL_THREADS, width };
+    let PanelKernelProblem { operation, itemsize, batches, m } = *problem;
+    let multiprocessors = i64::from(device_info.multiprocessors);
+    let has_clusters = device_info.compute_capability >= 90 && batches * CLUSTER_BLOCKS <= multiprocessors;
+    let is_shared = has_clusters && m >= MIN_CLUSTER_ROWS;
+    let (blocks, scale) = if is_shared { (CLUSTER_BLOCKS, 2) } else { (1, 1) };
+    // Beside the panel, threads have sums of products with its columns in QR.
+    let most = if is_shared && operation == "qr" { REGISTER_PANEL_THREADS / 2 } else { REGISTER_PANEL_THREADS };
+    let rows = rows_per_thread(m, most, blocks);
+    let row_bytes = (PANEL_REGISTER_BYTES / rows).min(scale * MAX_PANEL_ROW_BYTES);
+    let width = (row_bytes / itemsize).min(scale * MAX_PANEL_WIDTH);
+    // Messages of clusters have words of 8 bytes.
+    if width > 0 && (blocks == 1 || width * itemsize >= 8) && !device_info.is_simd_cpu() {
+        return PanelKernel { registers: true, threads: most, width, blocks };
     }
     let threads = match operation {
         "lu" => LINALG_THREADS.into(),
         _ => (REFLECTED_COLUMNS * threads_per_column(m as usize, device_info)) as i64,
     };
-    PanelKernel { registers: false, threads, width: 1 }
+    PanelKernel { registers: false, threads, width: 1, blocks: 1 }
 }
 
 /// Rows of a register panel of `m` rows that a thread has.
-fn rows_per_thread(m: i64, most: i64) -> i64 {
-    m.max(1).cast_unsigned().div_ceil(block_threads(m, most).cast_unsigned()).next_power_of_two().cast_signed()
+fn rows_per_thread(m: i64, most: i64, blocks: i64) -> i64 {
+    let threads = (block_threads(m, most, blocks) * blocks).cast_unsigned();
+    m.max(1).cast_unsigned().div_ceil(threads).next_power_of_two().cast_signed()
 }
 
-/// Threads of a block that has a register panel of `m` rows.
-fn block_threads(m: i64, most: i64) -> i64 {
-    m.max(1).cast_unsigned().next_power_of_two().cast_signed().clamp(32, most)
+/// Threads of each of the blocks that have a register panel of `m` rows.
+fn block_threads(m: i64, most: i64, blocks: i64) -> i64 {
+    m.max(1).cast_unsigned().div_ceil(blocks.cast_unsigned()).next_power_of_two().cast_signed().clamp(32, most)
 }
 
 fn check_registers(choice: &PanelKernel, problem: &PanelKernelProblem, _: &DeviceInfo) -> Option<&'static str> {
-    let bytes = rows_per_thread(problem.m, choice.threads) * choice.width * problem.itemsize;
+    let bytes = rows_per_thread(problem.m, choice.threads, choice.blocks) * choice.width * problem.itemsize;
     (choice.registers && bytes > 2 * PANEL_REGISTER_BYTES).then_some("a thread holds at most 512 bytes of a panel")
 }
 
@@ -130,6 +146,8 @@ pub(super) struct RegisterPanels {
     /// Rows of a thread.
     rows: u16,
     pub width: usize,
+    /// Blocks of the cluster that has one.
+    pub blocks: usize,
     max_threads: u16,
 }
 
@@ -142,9 +160,10 @@ impl PanelKernel {
 
     /// The register panels of panels of `m` rows, if there are such.
     pub(super) fn register_panels(self, m: usize) -> Option<RegisterPanels> {
-        let threads = block_threads(m as i64, self.threads) as usize;
-        let rows = rows_per_thread(m as i64, self.threads) as u16;
-        let panels = RegisterPanels { threads, rows, width: self.width as usize, max_threads: self.threads as u16 };
+        let threads = block_threads(m as i64, self.threads, self.blocks) as usize;
+        let rows = rows_per_thread(m as i64, self.threads, self.blocks) as u16;
+        let (width, blocks) = (self.width as usize, self.blocks as usize);
+        let panels = RegisterPanels { threads, rows, width, blocks, max_threads: self.threads as u16 };
         self.registers.then_some(panels)
     }
 }
@@ -152,10 +171,10 @@ impl PanelKernel {
 impl RegisterPanels {
     /// The kernel that does a step for register panels.
     pub(super) fn panel_step_kernel(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
-        let (width, threads) = (self.width as u16, self.max_threads);
+        let (width, cluster, threads) = (self.width as u16, self.blocks as u16, self.max_threads);
         LinalgKernel::compile_kernel(
             a.context(),
-            LinalgSpec { group: self.rows, width, threads, ..LinalgSpec::new(a.dtype(), step) },
+            LinalgSpec { group: self.rows, width, cluster, threads, ..LinalgSpec::new(a.dtype(), step) },
         )
     }
 }
@@ -179,16 +198,21 @@ mod tests {
     fn the_rule_fills_the_registers_of_threads() {
         let rule = |operation, itemsize, m, device: &DeviceInfo| {
             let kernel = panel_kernel_rule(&PanelKernelProblem { operation, itemsize, batches: 1, m }, device);
-            (kernel.registers, kernel.threads, kernel.width, rows_per_thread(m, kernel.threads))
+            let rows = rows_per_thread(m, kernel.threads, kernel.blocks);
+            (kernel.registers, kernel.threads, kernel.width, kernel.blocks, rows)
         };
-        assert_eq!(rule("lu", 4, 100, &GPU), (true, 512, 16, 1));
-        assert_eq!(rule("lu", 8, 1500, &GPU), (true, 512, 8, 4));
-        assert_eq!(rule("qr", 16, 8192, &GPU), (true, 512, 1, 16));
+        let older = DeviceInfo { compute_capability: 80, ..GPU };
+        assert_eq!(rule("lu", 4, 100, &GPU), (true, 512, 16, 1, 1));
+        assert_eq!(rule("lu", 8, 1500, &older), (true, 512, 8, 1, 4));
+        assert_eq!(rule("qr", 16, 8192, &older), (true, 512, 1, 1, 16));
+        // Clusters have eight times as many registers.
+        assert_eq!(rule("lu", 8, 4096, &GPU), (true, 512, 32, 8, 1));
+        assert_eq!(rule("qr", 16, 8192, &GPU), (true, 256, 4, 8, 4));
         // Not one element of each row fits.
-        assert_eq!(rule("qr", 16, 8193, &GPU), (false, 256, 1, 64));
-        assert_eq!(rule("lu", 16, 8193, &GPU), (false, 256, 1, 64));
+        assert_eq!(rule("qr", 16, 8193, &older), (false, 256, 1, 1, 64));
+        assert_eq!(rule("lu", 16, 65537, &GPU), (false, 256, 1, 1, 512));
         let cpu = DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..GPU };
-        assert_eq!(rule("lu", 4, 100, &cpu), (false, 256, 1, 1));
-        assert_eq!(rule("qr", 4, 100, &cpu), (false, 32, 1, 4));
+        assert_eq!(rule("lu", 4, 100, &cpu), (false, 256, 1, 1, 1));
+        assert_eq!(rule("qr", 4, 100, &cpu), (false, 32, 1, 1, 4));
     }
 }

@@ -43,13 +43,19 @@ tunable! {
     rule triangular_rule;
 }
 
-/// A SIMD CPU runs best without shuffles.
+/// A SIMD CPU runs best without shuffles. A warp solves its right sides one after the other: where there are few, it has as
+/// few as leave all multiprocessors blocks.
 fn triangular_rule(problem: &TriangularProblem, device_info: &DeviceInfo) -> TriangularChoice {
     let threads = LINALG_THREADS.into();
     match (device_info.is_simd_cpu(), problem.swaps) {
         (true, true) => TriangularChoice { kernel: "block", threads: 128, sides: 8 },
         (true, false) => TriangularChoice { kernel: "block", threads, sides: 8 },
-        (false, _) => TriangularChoice { kernel: "warps", threads, sides: 32 },
+        (false, _) => {
+            let blocks = 4 * i64::from(device_info.multiprocessors.max(1));
+            let fair = (problem.n * problem.batches).max(1).cast_unsigned().div_ceil(blocks.cast_unsigned());
+            let sides = fair.next_power_of_two().clamp(8, 32).cast_signed();
+            TriangularChoice { kernel: "warps", threads, sides }
+        }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Epilogue<'a> {
 /// An epilogue with its operands on the device, for products of one shape.
 pub(super) struct BoundEpilogue {
     source: MatmulEpilogue,
+    /// The address and the pitch of the result, if it takes the place of what is read.
+    target: Option<(u64, usize)>,
     arrays: Vec<GpuArray>,
     lengths: [usize; 3],
 }
@@ -54,8 +56,18 @@ impl BoundEpilogue {
             arrays.push(array.to_contiguous()?);
         }
         let expression = epilogue.expression.to_owned();
-        let source = MatmulEpilogue { dtype, result, expression, operands, is_transposed: false };
-        Ok(Self { source, arrays, lengths })
+        let source = MatmulEpilogue { dtype, result, expression, operands, is_transposed: false, is_in_place: false };
+        Ok(Self { source, target: None, arrays, lengths })
+    }
+
+    /// That a product is subtracted from a matrix, in its place.
+    pub(super) fn subtraction(matrix: &GpuArray, lengths: [usize; 3]) -> Self {
+        let dtype = matrix.dtype();
+        let (expression, operands) = ("old - acc".to_owned(), Vec::new());
+        let source =
+            MatmulEpilogue { dtype, result: dtype, expression, operands, is_transposed: false, is_in_place: true };
+        let pitch = matrix.strides()[0] as usize / matrix.itemsize();
+        Self { source, target: Some((matrix.first_element_address(), pitch)), arrays: Vec::new(), lengths }
     }
 
     /// The dtype of the result.
@@ -70,6 +82,10 @@ impl BoundEpilogue {
     fn push_args(&self, args: &mut LaunchArgs, first_batch: usize) -> Result<()> {
         let [m, n, k] = self.lengths;
         [m, n, k, first_batch].iter().for_each(|&n| args.push_i64(n as i64));
+        if let Some((address, pitch)) = self.target {
+            args.push_address(address, 0);
+            args.push_i64(pitch as i64);
+        }
         self.arrays.iter().try_for_each(|array| push_arrays(args, &[array]))
     }
 

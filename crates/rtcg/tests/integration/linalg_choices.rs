@@ -91,10 +91,12 @@ fn panels_of_factorizations_are_right() {
 #[test]
 fn kernels_of_panels_are_right() {
     let name = "linalg.panel_kernel";
-    all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 80, 5], all));
-    all_candidates_of(name, &[], |ctx, all| qr_factors_of(ctx, DType::F32, [2, 90, 50], all));
+    // Clusters of 2, 4 or 8 blocks are not on this device.
+    let clusters = [2, 4, 8].map(ParameterValue::Int);
+    all_candidates_of(name, &clusters, |ctx, all| systems_of(ctx, DType::F64, [2, 80, 5], all));
+    all_candidates_of(name, &clusters, |ctx, all| qr_factors_of(ctx, DType::F32, [2, 90, 50], all));
     // Threads hold no 32 columns of so many rows.
-    let wide = [ParameterValue::Int(32)];
+    let wide = [2, 4, 8, 32].map(ParameterValue::Int);
     all_candidates_of(name, &wide, |ctx, all| qr_factors_of(ctx, DType::C64, [1, 600, 40], all));
 }
 
@@ -102,13 +104,16 @@ fn kernels_of_panels_are_right() {
 fn triangular_systems_are_solved_right() {
     let name = "linalg.triangular";
     all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 100, 70], all));
-    all_candidates_of(name, &[], |ctx, all| cholesky_factors_of(ctx, DType::C128, [1, 80], all));
+    all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::C128, [1, 80, 20], all));
 }
 
 #[test]
 fn updates_of_factorizations_are_right() {
     let name = "linalg.update";
     all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 210, 3], all));
+    // One matrix is updated in its place.
+    all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [1, 130, 3], all));
+    all_candidates_of(name, &[], |ctx, all| cholesky_factors_of(ctx, DType::F32, [1, 290], all));
     // Threads have no 8 x 8 sums of 16 bytes.
     let large = [ParameterValue::Int(8)];
     all_candidates_of(name, &large, |ctx, all| cholesky_factors_of(ctx, DType::C128, [1, 100], all));

@@ -52,15 +52,17 @@ macro_rules! define_linalg_steps {
 
 define_linalg_steps! {
     LuPanel "lu_panel" [] "Computes LU factors of a panel, with partial pivoting.";
-    LuRegisterPanel "lu_register_panel" ["shuffles" "division" "register_panels" "pivots"] "Computes LU factors of a strip of a panel, in registers.";
+    LuRegisterPanel "lu_register_panel" ["shuffles" "division" "clusters" "register_panels" "pivots"] "Computes LU factors of a strip of a panel, in registers.";
     SwapRows "swap_rows" [] "Exchanges rows by the pivots of a panel.";
     SwapRowsTrsm "swap_rows_trsm" ["shuffles" "division" "warp_trsm"] "Exchanges rows like `SwapRows`, then solves unit triangular systems.";
     GemmUpdate "gemm_update" ["shuffles"] "Subtracts products from matrices.";
+    UnitLower "unit_lower" [] "Copies lower triangles with ones on the diagonal.";
     Cholesky "cholesky" [] "Computes Cholesky factors of lower triangles.";
+    CholeskyPanel "cholesky_panel" ["shuffles" "division"] "Computes Cholesky factors of panels, in registers.";
     Trsm "trsm" [] "Solves triangular systems for several right-hand sides.";
     TrsmWarps "trsm_warps" ["shuffles" "division" "warp_trsm"] "Solves triangular systems like `Trsm`, with right-hand sides in registers.";
     QrPanel "qr_panel" ["block_reduce" "householder" "apply_reflector"] "Computes Householder reflections that make panels upper triangular.";
-    QrRegisterPanel "qr_register_panel" ["shuffles" "division" "householder" "register_panels"] "Computes reflections like `QrPanel`, for strips in registers.";
+    QrRegisterPanel "qr_register_panel" ["shuffles" "division" "householder" "clusters" "register_panels"] "Computes reflections like `QrPanel`, for strips in registers.";
     ApplyReflectors "apply_reflectors" ["apply_reflector"] "Applies reflections to columns.";
     MaxNorms "max_norms" ["triangle"] "Finds the largest real or imaginary part in each matrix, infinity if one is not finite.";
     ScaleMatrices "scale_matrices" ["triangle"] "Scales matrices by powers of two.";
@@ -115,6 +117,8 @@ pub struct LinalgSpec {
     pub sides: u16,
     /// Columns per register panel: a power of two.
     pub width: u16,
+    /// Blocks of the cluster that has a register panel.
+    pub cluster: u16,
     /// Reflectors per panel that are stored as pairs of vectors before a Hermitian matrix is updated.
     pub pairs: u16,
     /// Rows, or columns, of a tile per thread; each direction has 16 threads.
@@ -135,6 +139,7 @@ impl LinalgSpec {
             panel: 64,
             sides: 8,
             width: 1,
+            cluster: 1,
             pairs: 8,
             part: 4,
             depth: 16,
@@ -163,7 +168,7 @@ impl KernelSpec for LinalgSpec {
             self.dtype.c_type(),
             real.c_type()
         );
-        let numbers: [(&str, i64); 14] = [
+        let numbers: [(&str, i64); 15] = [
             ("IS_COMPLEX", is_complex.into()),
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
@@ -171,6 +176,7 @@ impl KernelSpec for LinalgSpec {
             ("PANEL", self.panel.into()),
             ("SIDES", self.sides.into()),
             ("WIDTH", self.width.into()),
+            ("CLUSTER", self.cluster.into()),
             ("PAIRS", self.pairs.into()),
             ("PART", self.part.into()),
             ("DEPTH", self.depth.into()),

@@ -38,6 +38,14 @@ __device__ Pivot warp_best_pivot(Pivot own)
 {
     Pivot first = {warp_max(own.high), 0, 0};
     bool is_left = own.high == first.high;
+    unsigned all_left = __ballot_sync(0xffffffffu, is_left);
+    if ((all_left & (all_left - 1)) == 0) {
+        // Most often it is alone.
+        int lane = 31 - __clz(all_left);
+        first.low = __shfl_sync(0xffffffffu, own.low, lane);
+        first.row = __shfl_sync(0xffffffffu, own.row, lane);
+        return first;
+    }
     if (sizeof(R) > 4) {
         first.low = warp_max(is_left ? own.low : 0);
         is_left = is_left && own.low == first.low;

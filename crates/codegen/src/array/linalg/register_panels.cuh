@@ -1,8 +1,37 @@
-// Register panels of up to WIDTH columns, of which a thread has every blockDim.x-th row. Loops over columns are not
-// unrolled: a step works on the first element of each row and rotates the row by one.
+// Register panels of up to WIDTH columns. The blocks of a cluster take blockDim.x rows in turn, of which a thread has one.
+// Loops over columns are not unrolled: a step works on the first element of each row and rotates the row by one.
 #define ROWS GROUP
 #define WARPS (THREADS / 32)
 #define CHUNK (32 / (int)sizeof(T) < WIDTH ? 32 / (int)sizeof(T) : WIDTH)
+
+// Elements of 16 bytes.
+#define VECTOR (16 / (int)sizeof(T) < WIDTH ? 16 / (int)sizeof(T) : WIDTH)
+struct alignas(VECTOR * sizeof(T)) Vector { unsigned words[VECTOR * sizeof(T) / 4]; };
+
+__device__ void read_vector(T *to, const T *shared)
+{
+    Vector v = *(const Vector *)shared;
+    memcpy(to, &v, sizeof v);
+}
+
+// Copies a row of a register panel to or from shared memory.
+__device__ void write_row(T *shared, const T (&own)[WIDTH])
+{
+#pragma unroll
+    for (int j = 0; j < WIDTH; j += VECTOR) {
+        Vector v;
+        memcpy(&v, own + j, sizeof v);
+        *(Vector *)(shared + j) = v;
+    }
+}
+__device__ void read_row(T (&own)[WIDTH], const T *shared)
+{
+#pragma unroll
+    for (int j = 0; j < WIDTH; j += VECTOR) read_vector(own + j, shared + j);
+}
+
+// The first of the rows that the block takes in a turn.
+__device__ int first_row(int turn) { return (turn * CLUSTER + cluster_rank()) * blockDim.x; }
 
 // Loads or stores a warp's rows of a register panel, some columns at a time, so that adjacent lanes meet
 // adjacent elements. Rows that are not there are zero.
@@ -13,7 +42,7 @@ __device__ void transfer_panel(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n,
     T *stage = all + threadIdx.x / 32 * 32 * (CHUNK + 1);
 #pragma unroll 1
     for (int r = 0; r < ROWS; ++r) {
-        int first = r * blockDim.x + threadIdx.x - lane;
+        int first = first_row(r) + threadIdx.x - lane;
         // What lanes exchange: elements of adjacent places, or those of their own rows.
         T moved[WIDTH];
 #pragma unroll

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * ROWS, column = warp % WARPS_N * COLUMNS;
-  const bool wide = sizeof(rt_stored_pair) <= 16 && n % 2 == 0 && (rt_length)out % sizeof(rt_stored_pair) == 0;
+  const bool wide = sizeof(rt_stored_pair) <= 16 && RT_OUT_ROW % 2 == 0 && (rt_length)out % sizeof(rt_stored_pair) == 0;
   constexpr int TILES_M = ROWS / FRAGMENT_ROWS, TILES_N = COLUMNS / 8;
   rt_tile_loader<TILE_ROWS, A_K_CONTIGUOUS, A_CHUNK, rt_smem_layout<PITCH_A>> first(block.a, a_row, a_column, block.rows);
   rt_tile_loader<TILE_COLUMNS, B_K_CONTIGUOUS, B_CHUNK, rt_smem_layout<PITCH_B>> second(block.b, b_column, b_row, block.columns);
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     for (int half = 0; half < FRAGMENT_ROWS / 8; half++) {
       const int i = row + r * FRAGMENT_ROWS + half * 8 + lane / 4;
       if (i >= block.rows) continue;
-      O *const to = block.out + i * n;
+      O *const to = block.out + i * RT_OUT_ROW;
       #pragma unroll
       for (int c = 0; c < TILES_N; c++) {
         const int j = column + c * 8 + lane % 4 * 2;

@@ -37,6 +37,9 @@ pub struct MatmulEpilogue {
     pub operands: Vec<EpilogueOperand>,
     /// Whether the kernel computes the transposed product.
     pub is_transposed: bool,
+    /// Whether the result takes the place of elements that the expression reads as `old`, in a matrix whose rows may be
+    /// further apart than they are long. Kernels that copy tiles while others are multiplied can do it.
+    pub is_in_place: bool,
 }
 
 /// Reserved names, which operands must not have.
@@ -59,6 +62,9 @@ impl MatmulEpilogue {
             "template <class T, class C> struct rt_operand {\n  const T *at;\n  __device__ __forceinline__ C operator[](long long i) const { return rt_cast<C>(rt_load(at[i])); }\n};\n\
              struct rt_epilogue {\n  long long m, n, k, first_batch;\n",
         );
+        if self.is_in_place {
+            text.push_str("  const O *target;\n  long long pitch;\n");
+        }
         for operand in &self.operands {
             let (stored, computed) = (storage_type(operand.dtype), compute_type(operand.dtype));
             let _ = writeln!(text, "  rt_operand<{stored}, {computed}> {};", operand.name);
@@ -68,6 +74,9 @@ impl MatmulEpilogue {
             text,
             "  __device__ __forceinline__ O finish(rt_value acc, long long {i}, long long {j}, long long batch) const\n  {{"
         );
+        if self.is_in_place {
+            text.push_str("    const rt_value old = rt_cast<rt_value>(rt_load(target[i * pitch + j]));\n");
+        }
         for operand in self.operands.iter().filter(|operand| operand.is_scalar) {
             let _ = writeln!(
                 text,
@@ -82,6 +91,7 @@ impl MatmulEpilogue {
             "    return rt_cast<O>(\n#line 1 \"epilogue\"\n{}\n    );\n  }}\n}};\n#define RT_EPILOGUE_PARAMETER , const rt_epilogue epilogue\n#define RT_EPILOGUE_ARGUMENT , epilogue",
             self.expression
         );
+        text.push_str(if self.is_in_place { "#define RT_OUT_ROW epilogue.pitch\n" } else { "#define RT_OUT_ROW n\n" });
         // Tiles have complex numbers as pairs, integers without a sign, and sums of bools as integers.
         let to_value = match self.dtype {
             DType::C64 | DType::C128 if sum.ends_with('2') => "rt_value(sum.x, sum.y)".to_owned(),
@@ -101,7 +111,7 @@ impl MatmulEpilogue {
 /// What kernels of products need where sums are stored as they are: `store` is an expression of `sum`.
 fn plain_source(store: &str) -> String {
     format!(
-        "#define RT_EPILOGUE_PARAMETER\n#define RT_EPILOGUE_ARGUMENT\n#define RT_FINISH(sum, i, j, batch) {store}\n"
+        "#define RT_EPILOGUE_PARAMETER\n#define RT_EPILOGUE_ARGUMENT\n#define RT_OUT_ROW n\n#define RT_FINISH(sum, i, j, batch) {store}\n"
     )
 }
 

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   extern __shared__ __align__(1024) unsigned char ring[];
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = __shfl_sync(~0u, threadIdx.x / 128, 0);
-  const bool even = n % 2 == 0 && (rt_length)out % (2 * sizeof(O)) == 0;
+  const bool even = RT_OUT_ROW % 2 == 0 && (rt_length)out % (2 * sizeof(O)) == 0;
   rt_tile_loader<TILE_ROWS, A_K_CONTIGUOUS, A_CHUNK, rt_smem_layout> first(block.a, a_row, a_column, block.rows);
   rt_tile_loader<TILE_COLUMNS, B_K_CONTIGUOUS, B_CHUNK, rt_smem_layout> second(block.b, b_column, b_row, block.columns);
   const rt_length steps = (k + DEPTH - 1) / DEPTH;
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   for (int half = 0; half < 2; half++) {
     const int i = warp * 16 + half * 8 + lane / 4;
     if (i >= block.rows) continue;
-    O *const to = block.out + i * n;
+    O *const to = block.out + i * RT_OUT_ROW;
     #pragma unroll
     for (int c = 0; c < COLUMNS / 8; c++) {
       const int j = c * 8 + lane % 4 * 2;

@@ -81,7 +81,7 @@ __device__ __forceinline__ rt_block rt_block_of(RT_PARAMETERS) {
   const rt_length row = (rt_length)(group * GROUP + inside % height) * TILE_ROWS, column = (rt_length)(inside / height) * TILE_COLUMNS;
   const rt_length batch = blockIdx.y;
   return rt_block{
-    out + (batch * m + row) * n + column,
+    out + (batch * m + row) * RT_OUT_ROW + column,
     a + (offsets ? offsets[2 * batch] : (rt_step)batch * a_batch) + (rt_step)row * a_row,
     b + (offsets ? offsets[2 * batch + 1] : (rt_step)batch * b_batch) + (rt_step)column * b_column,
     (int)min(m - row, (rt_length)TILE_ROWS), (int)min(n - column, (rt_length)TILE_COLUMNS), row, column, batch};

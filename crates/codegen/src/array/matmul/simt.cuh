@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * 4 * ROWS + lane / 8 * rt_vector, column = warp % WARPS_N * 8 * COLUMNS + lane % 8 * rt_vector;
-  const bool wide = n % rt_vector == 0 && (rt_length)out % sizeof(rt_stored_vector) == 0;
+  const bool wide = RT_OUT_ROW % rt_vector == 0 && (rt_length)out % sizeof(rt_stored_vector) == 0;
   rt_tile_loader<TILE_ROWS, A_K_CONTIGUOUS, A_CHUNK, rt_smem_layout<PITCH_A, A_K_CONTIGUOUS>> first(block.a, a_row, a_column, block.rows);
   rt_tile_loader<TILE_COLUMNS, B_K_CONTIGUOUS, B_CHUNK, rt_smem_layout<PITCH_B, B_K_CONTIGUOUS>> second(block.b, b_column, b_row, block.columns);
   E sum[ROWS][COLUMNS] = {};
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   for (int r = 0; r < ROWS; r++) {
     const int i = row + r / rt_vector * 4 * rt_vector + r % rt_vector;
     if (i >= block.rows) continue;
-    O *const to = block.out + i * n;
+    O *const to = block.out + i * RT_OUT_ROW;
     #pragma unroll
     for (int c = 0; c < COLUMNS; c += rt_vector) {
       const int j = column + c * 8;

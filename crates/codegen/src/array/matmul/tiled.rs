@@ -222,6 +222,7 @@ impl KernelSpec for ArgminMatmul {
         let finish = format!(
             "{helpers}typedef unsigned long long O;\n#define RT_INFINITY __int_as_float(0x7f800000)\n\
              #define RT_EPILOGUE_PARAMETER , const float *bias\n#define RT_EPILOGUE_ARGUMENT , bias\n\
+             #define RT_OUT_ROW n\n\
              #define RT_FINISH(sum, i, j, batch) fmaf(-2.0f, sum, bias[j])\n"
         );
         self.0.source_after(finish, true)
