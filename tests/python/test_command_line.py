@@ -49,17 +49,17 @@ def test_modules_are_run(tmp_path):
 def test_errors_are_one_line(tmp_path):
     for arguments, said in [
         (("--as", "pycuda", "nothing.py"), "cannot open the program 'nothing.py': no such file"),
-        (("--as", "cupy", "p.py"), "error: name is 'cupy'; expected 'copperhead' or 'pycuda'"),
+        (("--as", "cupy", "p.py"), "error: name is 'cupy'; expected 'copperhead' or 'pycuda' or 'skcuda'"),
         (("--as", "pycuda"), "error: --as needs a name and a program"),
         (("provide",), "error: provide needs one name"),
-        (("provide", "cupy"), "name is 'cupy'; expected 'copperhead' or 'pycuda'"),
+        (("provide", "cupy"), "name is 'cupy'; expected 'copperhead' or 'pycuda' or 'skcuda'"),
         (("report",), "error: unknown argument 'report'"),
     ]:
         result = rtcg(*arguments, cwd=tmp_path)
         assert result.returncode != 0 and said in result.stderr.splitlines()[-1], result.stderr
         assert "Traceback" not in result.stderr
     result = rtcg("--help", cwd=tmp_path)
-    assert result.returncode == 0 and "NAME is copperhead or pycuda." in result.stdout
+    assert result.returncode == 0 and "NAME is copperhead or pycuda or skcuda." in result.stdout
 
 
 def test_the_report_says_what_an_import_finds(tmp_path):

@@ -1,0 +1,7 @@
+"""`skcuda.cudadrv`."""
+
+import sys
+
+import skcuda.cudadrv
+
+sys.modules[__name__] = skcuda.cudadrv
