@@ -97,7 +97,7 @@ def test_vectors_that_change(handle, letter, dtype):
 def test_matrices_and_vectors(handle, letter, dtype):
     a, x, y = numbers((5, 3), dtype), numbers(5, dtype), numbers(5, dtype)
     a_gpu, x_gpu = rnp.to_gpu(a), rnp.to_gpu(x)
-    for trans, op in OP.items():
+    for trans, op in list(OP.items())[: 3 if letter == "Z" else 2]:
         y_gpu = rnp.to_gpu(y)
         rows, columns = op(a).shape
         call(f"{letter}gemv", handle, trans, 5, 3, 2.0, a_gpu, 5, x_gpu, 1, 0.5, y_gpu, 1)
@@ -106,6 +106,12 @@ def test_matrices_and_vectors(handle, letter, dtype):
         a_gpu = rnp.to_gpu(a)
         call(letter + name, handle, 5, 3, 2.0, rnp.to_gpu(y), 1, x_gpu, 1, a_gpu, 5)
         assert_near(a_gpu, a + 2 * np.outer(y, columns))
+
+
+@pytest.mark.parametrize("letter, dtype", [("Z", "complex128")])
+def test_symmetric_and_triangular_matrices_and_vectors(handle, letter, dtype):
+    x, y = numbers(5, dtype), numbers(5, dtype)
+    x_gpu = rnp.to_gpu(x)
     square = numbers((4, 4), dtype)
     square_gpu = rnp.to_gpu(square)
     for uplo, triangle in (("L", np.tril), ("u", np.triu)):
@@ -122,8 +128,7 @@ def test_matrices_and_vectors(handle, letter, dtype):
         call(f"{letter}syr", handle, uplo, 4, 2.0, x_gpu, 1, changed_gpu, 4)
         assert_near(changed_gpu, square + triangle(2 * np.outer(x[:4], x[:4])))
         if letter == "Z":
-            hermitian = half + half.T.conj() - np.diag(np.diag(half).conj()) + np.diag(0j * np.diag(half))
-            hermitian = hermitian - 1j * np.diag(np.diag(hermitian).imag)
+            hermitian = half + half.T.conj() - np.diag(np.diag(half).real + 0j)
             call("Zhemv", handle, uplo, 4, 1.0, square_gpu, 4, x_gpu, 1, 0.0, y_gpu, 1)
             assert_near(y_gpu[:4], hermitian @ x[:4])
             changed_gpu = rnp.to_gpu(square)
@@ -149,7 +154,7 @@ def test_products_of_matrices(handle, letter, dtype):
     assert_near(c_gpu, a.T.conj() @ b)
 
 
-@pytest.mark.parametrize("letter, dtype", LETTERS.items())
+@pytest.mark.parametrize("letter, dtype", [("S", "float32")])
 def test_batches_of_products(handle, letter, dtype):
     a, b, c = numbers((3, 4, 5), dtype), numbers((3, 2, 4), dtype), numbers((3, 2, 5), dtype)
     arrays = [rnp.to_gpu(np.ascontiguousarray(each)) for each in (a, b, c)]
@@ -163,9 +168,15 @@ def test_batches_of_products(handle, letter, dtype):
     strided = (arrays[0], 5, 20, arrays[1], 4, 8, 1.0, arrays[2], 5, 10, 3)
     call(f"{letter}gemmStridedBatched", handle, *sizes, *strided)
     assert_near(arrays[2], expected + 1)
+    triangles, right = numbers((3, 4, 4), dtype) + 4 * np.eye(4, dtype=dtype), numbers((3, 2, 4), dtype)
+    arrays = [rnp.to_gpu(np.ascontiguousarray(each)) for each in (triangles, right)]
+    pointers = [rnp.to_gpu(int(x.gpudata) + np.arange(3, dtype=np.uint64) * (x.nbytes // 3)) for x in arrays]
+    call(f"{letter}trsmBatched", handle, "l", "u", "t", "n", 4, 2, 2.0, pointers[0], 4, pointers[1], 4, 3)
+    solved = [np.linalg.solve(np.tril(a), 2 * b.T).T for a, b in zip(triangles, right, strict=True)]
+    assert_near(arrays[1], np.array(solved))
 
 
-@pytest.mark.parametrize("letter, dtype", LETTERS.items())
+@pytest.mark.parametrize("letter, dtype", [("Z", "complex128")])
 def test_special_matrices(handle, letter, dtype):
     a, b, c = numbers((4, 4), dtype), numbers((4, 3), dtype), numbers((4, 3), dtype)
     a_gpu, b_gpu = rnp.to_gpu(a), rnp.to_gpu(b)

@@ -6,11 +6,13 @@ return a number wait for it, others do not wait. Letters of names: S, D, C, Z fo
 complex128.
 
 There are the functions that programs use most: amax amin asum axpy copy dot dotu dotc nrm2 rot scal swap, gemv symv
-hemv ger geru gerc syr her trmv trsv, gemm symm hemm syrk herk trmm trsm, geam dgmm, gemmBatched gemmStridedBatched.
+hemv ger geru gerc syr her trmv trsv, gemm symm hemm syrk herk trmm trsm, geam dgmm, gemmBatched gemmStridedBatched
+trsmBatched.
 """
 
 from __future__ import annotations
 
+import ctypes  # noqa: F401  (programs name the types of pointers as cublas.ctypes.c_void_p)
 import inspect
 import itertools
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -454,6 +456,13 @@ def _gemm(
     _store(_scalar("alpha", alpha, dtype), a @ b, _scalar("beta", beta, dtype), c)
 
 
+def _pointers(batch_count: Any, **arrays: Any) -> list[tuple[int, ...]]:
+    """The tuples of pointers that arrays on the device hold."""
+    count = _size("batchCount", batch_count)
+    columns = [view(name, array, (count,), np.uint64, (1,)).get().tolist() for name, array in arrays.items()]
+    return list(zip(*columns, strict=True))
+
+
 def _gemm_batched(
     dtype: np.dtype[Any],
     transa: Any,
@@ -475,10 +484,8 @@ def _gemm_batched(
 
     Waits for the pointers, which are copied to the host.
     """
-    count = _size("batchCount", batchCount)
-    pointers = [view(name, each, (count,), np.uint64, (1,)).get() for name, each in (("A", A), ("B", B), ("C", C))]
-    for a, b, c in zip(*pointers, strict=True):
-        _gemm(dtype, transa, transb, m, n, k, alpha, int(a), lda, int(b), ldb, beta, int(c), ldc)
+    for a, b, c in _pointers(batchCount, A=A, B=B, C=C):
+        _gemm(dtype, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 
 
 def _gemm_strided(
@@ -652,6 +659,29 @@ def _trsm(
     b[...] = linalg.solve(a.T, given.T).T if is_right else linalg.solve(a, given)
 
 
+def _trsm_batched(
+    dtype: np.dtype[Any],
+    side: Any,
+    uplo: Any,
+    trans: Any,
+    diag: Any,
+    m: int,
+    n: int,
+    alpha: Any,
+    A: Any,
+    lda: int,
+    B: Any,
+    ldb: int,
+    batchCount: int,
+) -> None:
+    """`trsm` for each of `batchCount` pairs of matrices; `A` and `B` are arrays of pointers on the device.
+
+    Waits for the pointers, which are copied to the host.
+    """
+    for a, b in _pointers(batchCount, A=A, B=B):
+        _trsm(dtype, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb)
+
+
 def _geam(
     dtype: np.dtype[Any],
     transa: Any,
@@ -735,6 +765,7 @@ _ROUTINES: list[tuple[Callable[..., Any], str, str]] = [
     (_herk, "herk", _COMPLEX),
     (_trmm, "trmm", "SDCZ"),
     (_trsm, "trsm", "SDCZ"),
+    (_trsm_batched, "trsmBatched", "SDCZ"),
     (_geam, "geam", "SDCZ"),
     (_dgmm, "dgmm", "SDCZ"),
 ]
