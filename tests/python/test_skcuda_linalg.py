@@ -1,10 +1,11 @@
-"""`skcuda.linalg` and `skcuda.rlinalg`, compared with NumPy; and programs such as upstream's demos."""
+"""`skcuda.linalg` and `skcuda.rlinalg`, compared with NumPy."""
 
 import re
 
 import numpy as np
 import pytest
 
+import rtcg.driver as drv
 import rtcg.numpy as rnp
 from rtcg.tools import DeviceMemoryPool
 from skcuda import cublas, linalg, misc, rlinalg
@@ -321,6 +322,28 @@ def test_memory_is_from_the_allocator_of_init():
     linalg.init(pool.allocate)
     result = linalg.dot(to_gpu(numbers((64, 64))), to_gpu(numbers((64, 64))))
     assert pool.active_bytes >= result.nbytes
+
+
+def test_functions_are_computed_in_the_stream_of_the_handle():
+    linalg.shutdown()
+    streams = []
+
+    def allocate(size):
+        streams.append(drv.Stream.get_current())
+        return drv.mem_alloc(size)
+
+    linalg.init(allocate)
+    a, handle, stream = numbers((4, 4)), cublas.cublasCreate(), drv.Stream()
+    cublas.cublasSetStream(handle, stream.handle)
+    result = linalg.dot(to_gpu(a), to_gpu(a), handle=handle)
+    stream.synchronize()
+    assert_near(result, a @ a)
+    assert {each.handle for each in streams} == {stream.handle}
+    streams.clear()
+    linalg.dot(to_gpu(a), to_gpu(a))
+    assert set(streams) == {None}
+    with pytest.raises(cublas.cublasNotInitialized, match="handle is 'x'; expected one of cublasCreate"):
+        linalg.norm(to_gpu(a), handle="x")
 
 
 # -- principal components, dynamic modes

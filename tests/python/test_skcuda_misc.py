@@ -1,8 +1,11 @@
 """`skcuda.misc`, `skcuda.integrate` and `skcuda.special`, compared with NumPy and SciPy; and names of what is gone."""
 
 import ctypes
+import functools
 import importlib
+import inspect
 import operator
+import pathlib
 import re
 import sys
 
@@ -11,6 +14,7 @@ import pytest
 
 import rtcg.driver as drv
 import rtcg.numpy as rnp
+from rtcg.compiler import SourceModule
 from rtcg.tools import DeviceMemoryPool
 from skcuda import cudart, integrate, misc, special
 
@@ -351,6 +355,45 @@ def test_special_values_and_dtypes():
         special.sici(rnp.zeros(2, np.complex64))
     with pytest.raises(ValueError, match="z_gpu has dtype float32; expected complex64 or complex128"):
         special.exp1(rnp.zeros(2, np.float32))
+
+
+# -- upstream's signatures, and programs such as its demos
+
+
+def shown_default(value):
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def our_signature(name):
+    module, _, path = name.removeprefix("skcuda.").partition(".")
+    found = functools.reduce(getattr, path.split("."), importlib.import_module(f"skcuda.{module}"))
+    parameters = [p for p in inspect.signature(found).parameters.values() if p.name != "self"]
+    empty = inspect.Parameter.empty
+    return ", ".join(p.name if p.default is empty else f"{p.name}={shown_default(p.default)}" for p in parameters)
+
+
+def test_signatures_are_upstreams():
+    lines = (pathlib.Path(__file__).parent / "skcuda_signatures.txt").read_text().splitlines()[1:]
+    assert len(lines) > 100
+    for line in lines:
+        name, _, parameters = line.removesuffix(")").partition("(")
+        assert our_signature(name) == parameters, name
+
+
+def test_threads_are_numbered_as_the_function_of_sizes_says():
+    """As upstream's demos of indices: each thread finds its element of a matrix."""
+    module = SourceModule("""
+        __global__ void fill(unsigned int *a, unsigned int columns, unsigned int size)
+        {
+            unsigned int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+            unsigned int i = block * blockDim.x + threadIdx.x;
+            if (i < size) a[i] = 100 * (i / columns) + i % columns;
+        }
+    """)
+    a_gpu = misc.zeros((30, 41), np.uint32)
+    block, grid = misc.select_block_grid_sizes(misc.get_current_device(), a_gpu.shape, 128)
+    module.get_function("fill")(a_gpu, np.uint32(41), np.uint32(a_gpu.size), block=block, grid=grid)
+    assert (a_gpu.get() == 100 * np.arange(30)[:, None] + np.arange(41)).all()
 
 
 # -- other modules

@@ -382,7 +382,19 @@ def cufftGetSize3d(plan: int, nx: int, ny: int, nz: int, fft_type: int) -> int:
     return cufftGetSize(plan)
 
 
-def cufftGetSizeMany(plan: int, *layout: Any) -> int:
+def cufftGetSizeMany(
+    plan: int,
+    rank: int,
+    n: Any,
+    inembed: Any,
+    istride: int,
+    idist: int,
+    onembed: Any,
+    ostride: int,
+    odist: int,
+    fft_type: int,
+    batch: int,
+) -> int:
     """The size of a work area: 0."""
     return cufftGetSize(plan)
 
@@ -402,6 +414,17 @@ def cufftEstimate3d(nx: int, ny: int, nz: int, fft_type: int) -> int:
     return 0
 
 
-def cufftEstimateMany(*layout: Any) -> int:
+def cufftEstimateMany(
+    rank: int,
+    n: Any,
+    inembed: Any,
+    istride: int,
+    idist: int,
+    onembed: Any,
+    ostride: int,
+    odist: int,
+    fft_type: int,
+    batch: int,
+) -> int:
     """The size of a work area: 0."""
     return 0

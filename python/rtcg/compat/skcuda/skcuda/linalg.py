@@ -2,13 +2,15 @@
 
 Arrays are float32, float64, complex64 or complex128, of any memory layout, which never changes what they mean:
 functions compute what NumPy would. Functions that upstream lets destroy their input leave it as it is, unless they
-return their result there. `handle` is None or a handle of `skcuda.cublas`, which has no effect here. `lib` is
-"cusolver"; for "cula" all raise `NotImplementedError`. Functions that return a number wait for it, and those that may
-find a singular matrix wait for the result; others do not wait.
+return their result there. `handle` is a handle of `skcuda.cublas`, in whose stream a function computes; None is that of
+`init`. `lib` is "cusolver"; for "cula" all raise `NotImplementedError`. Functions that return a number wait for it, and
+those that may find a singular matrix wait for the result; others do not wait.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +18,17 @@ import numpy as np
 from rtcg import linalg as _linalg, numpy as xp
 from rtcg._conversions import as_integer
 from rtcg._messages import shown
-from rtcg.numpy import GPUArray
+from rtcg.numpy import GPUArray, _run_in_stream
 
-from . import misc
+from . import cublas, misc
 from .misc import _allocates, _require_array, add_matvec, div_matvec, init, mult_matvec, shutdown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import ParamSpec, TypeVar
+
+    _P = ParamSpec("_P")
+    _T = TypeVar("_T")
 
 __all__ = [
     "LinAlgError",
@@ -68,6 +74,19 @@ _has_cusolver = False
 LinAlgError = np.linalg.LinAlgError
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def _in_stream_of_handle(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """The function, computed in the stream of its argument `handle`."""
+    position = list(inspect.signature(function).parameters).index("handle")
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        handle = args[position] if len(args) > position else kwargs.get("handle")
+        stream = cublas._stream_of(misc._global_cublas_handle if handle is None else handle)
+        return _run_in_stream(stream, lambda: function(*args, **kwargs))
+
+    return call
 
 
 # -- arguments
@@ -130,6 +149,7 @@ def _host(result: GPUArray) -> Any:
 # -- products
 
 
+@_in_stream_of_handle
 def add_dot(
     a_gpu: GPUArray,
     b_gpu: GPUArray,
@@ -175,6 +195,7 @@ def add_dot(
     return c_gpu
 
 
+@_in_stream_of_handle
 @_allocates
 def dot(
     x_gpu: GPUArray,
@@ -241,6 +262,7 @@ def _check_diagonal(d_gpu: Any, a_gpu: Any) -> GPUArray:
     return d_gpu.reshape(-1)
 
 
+@_in_stream_of_handle
 @_allocates
 def dot_diag(
     d_gpu: GPUArray, a_gpu: GPUArray, trans: str = "N", overwrite: bool = False, handle: Any = None
@@ -272,6 +294,7 @@ def dot_diag(
     return xp.multiply(a_gpu, vector[:, None] if axis == 0 else vector, out=result)
 
 
+@_in_stream_of_handle
 @_allocates
 def add_diag(d_gpu: GPUArray, a_gpu: GPUArray, overwrite: bool = False, handle: Any = None) -> GPUArray:
     """``diag(d) + a``, for a square matrix, in new memory or in that of `a_gpu`."""
@@ -296,11 +319,13 @@ def multiply(x_gpu: GPUArray, y_gpu: GPUArray, overwrite: bool = False) -> GPUAr
     return y_gpu
 
 
+@_in_stream_of_handle
 def norm(x_gpu: GPUArray, handle: Any = None) -> Any:
     """The square root of the sum of the squares of all elements, a number; waits for it."""
     return _host(_linalg.norm(_check("x_gpu", x_gpu).ravel(order="K")))
 
 
+@_in_stream_of_handle
 def scale(alpha: Any, x_gpu: GPUArray, alpha_real: bool = False, handle: Any = None) -> None:
     """``x_gpu *= alpha``, for an array of any shape; `alpha_real` says that `alpha` is real."""
     if alpha_real and np.iscomplexobj(alpha):
@@ -313,12 +338,14 @@ def scale(alpha: Any, x_gpu: GPUArray, alpha_real: bool = False, handle: Any = N
 # -- forms
 
 
+@_in_stream_of_handle
 @_allocates
 def transpose(a_gpu: GPUArray, handle: Any = None) -> GPUArray:
     """The transpose of a matrix, as a new array in C order."""
     return _check("a_gpu", a_gpu, 2).T.copy(order="C")
 
 
+@_in_stream_of_handle
 @_allocates
 def hermitian(a_gpu: GPUArray, handle: Any = None) -> GPUArray:
     """The conjugate transpose of a matrix, as a new array in C order."""
@@ -360,18 +387,21 @@ def _keep_triangle(function: Any, a_gpu: GPUArray, k: int, overwrite: bool) -> G
     return a_gpu
 
 
+@_in_stream_of_handle
 @_allocates
 def tril(a_gpu: GPUArray, overwrite: bool = False, handle: Any = None) -> GPUArray:
     """The matrix with zeros above its diagonal, in new memory or in that of `a_gpu`."""
     return _keep_triangle(xp.tril, a_gpu, 0, overwrite)
 
 
+@_in_stream_of_handle
 @_allocates
 def triu(a_gpu: GPUArray, k: int = 0, overwrite: bool = False, handle: Any = None) -> GPUArray:
     """The matrix with zeros below its `k`-th diagonal, in new memory or in that of `a_gpu`."""
     return _keep_triangle(xp.triu, a_gpu, k, overwrite)
 
 
+@_in_stream_of_handle
 @_allocates
 def vander(a_gpu: GPUArray, n: int | None = None, handle: Any = None) -> GPUArray:
     """The matrix of the powers ``a ** 0`` to ``a ** (n - 1)`` in its columns, in Fortran order.
@@ -381,9 +411,8 @@ def vander(a_gpu: GPUArray, n: int | None = None, handle: Any = None) -> GPUArra
     count = _check("a_gpu", a_gpu, 1).size if n is None else as_integer("n", n, least=1)
     result = GPUArray((a_gpu.size, count), a_gpu.dtype, order="F")
     result[:, 0] = 1
-    for column in range(1, count):
-        xp.multiply(result[:, column - 1], a_gpu, out=result[:, column])
-    return result
+    result[:, 1:] = a_gpu[:, None]
+    return xp.cumprod(result, axis=1, out=result)
 
 
 # -- decompositions
@@ -508,11 +537,13 @@ def inv(a_gpu: GPUArray, overwrite: bool = False, ipiv_gpu: GPUArray | None = No
     return _store_over(a_gpu, inverse) if overwrite else inverse
 
 
+@_in_stream_of_handle
 def trace(x_gpu: GPUArray, handle: Any = None) -> Any:
     """The sum of the diagonal of a matrix, a number; waits for it."""
     return _host(xp.trace(_check("x_gpu", x_gpu, 2)))
 
 
+@_in_stream_of_handle
 def det(
     a_gpu: GPUArray,
     overwrite: bool = False,
@@ -532,6 +563,7 @@ def det(
     return _host(_linalg.det(a_gpu))
 
 
+@_in_stream_of_handle
 @_allocates
 def qr(a_gpu: GPUArray, mode: str = "reduced", handle: Any = None, lib: str = "cusolver") -> Any:
     """The decomposition ``a == q @ r``, in Fortran order.
@@ -681,6 +713,7 @@ def _dynamic_modes(
     return (*results, xp.log(values))
 
 
+@_in_stream_of_handle
 @_allocates
 def dmd(
     a_gpu: GPUArray,

@@ -15,7 +15,16 @@ from rtcg._conversions import as_integer
 from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 
-from .linalg import LinAlgError, _check, _check_modes, _check_rank, _dynamic_modes, hermitian, transpose
+from .linalg import (
+    LinAlgError,
+    _check,
+    _check_modes,
+    _check_rank,
+    _dynamic_modes,
+    _in_stream_of_handle,
+    hermitian,
+    transpose,
+)
 from .misc import _allocates, add_matvec, div_matvec, init, mult_matvec
 
 __all__ = [
@@ -41,6 +50,7 @@ def _random_matrix(rows: int, columns: int, dtype: Any) -> GPUArray:
     return matrix + 1j * _random.uniform(-1, 1, (rows, columns)).astype(real)
 
 
+@_in_stream_of_handle
 @_allocates
 def rsvd(
     a_gpu: GPUArray, k: int | None = None, p: int = 0, q: int = 0, method: str = "standard", handle: Any = None
@@ -85,6 +95,7 @@ def rsvd(
     return basis @ u[:, :k], s[:k], vh[:k]
 
 
+@_in_stream_of_handle
 @_allocates
 def rdmd(
     a_gpu: GPUArray,
@@ -106,6 +117,7 @@ def rdmd(
     return _dynamic_modes(a, factors, a[:, 1:], modes, return_amplitudes, return_vandermonde)
 
 
+@_in_stream_of_handle
 @_allocates
 def cdmd(
     a_gpu: GPUArray,
