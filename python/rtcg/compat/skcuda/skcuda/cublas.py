@@ -7,7 +7,7 @@ complex128.
 
 There are the functions that programs use most: amax amin asum axpy copy dot dotu dotc nrm2 rot scal swap, gemv symv
 hemv ger geru gerc syr her trmv trsv, gemm symm hemm syrk herk trmm trsm, geam dgmm, gemmBatched gemmStridedBatched
-trsmBatched.
+trsmBatched getrfBatched getrsBatched getriBatched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes  # noqa: F401  (programs name the types of pointers as cublas.ctypes.c_void_p)
 import inspect
 import itertools
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from rtcg._device_views import view
 from rtcg._messages import shown
 from rtcg.driver import Stream
 from rtcg.numpy import GPUArray, _run_in_stream
+
+from . import _batched_lu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -682,6 +684,63 @@ def _trsm_batched(
         _trsm(dtype, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb)
 
 
+def _memory(name: str, memory: Any, count: int, dtype: Any) -> np.uintp:
+    """The address of `count` elements; 0 for None or a null pointer."""
+    if memory is None or (isinstance(memory, int) and not memory) or not count:
+        return np.uintp(0)
+    return np.uintp(int(view(name, memory, (count,), dtype, (1,)).gpudata))
+
+
+def _getrf_batched(dtype: np.dtype[Any], n: int, A: Any, lda: int, P: Any, info: Any, batchSize: int) -> None:
+    """The LU factors of `batchSize` matrices, in place, with partial pivoting unless `P` is 0.
+
+    `A` is an array of pointers on the device; `P` (n for each matrix) and `info` (one for each) are arrays of int32
+    there. `info` receives 0, or the number of the first pivot that is 0.
+    """
+    n, count, lda = _size("n", n), _size("batchSize", batchSize), _size("lda", lda, max(1, n))
+    pointers, pivots = _memory("A", A, count, np.uint64), _memory("P", P, n * count, np.int32)
+    _batched_lu.launch("factor", dtype, count, pointers, n, lda, pivots, _memory("info", info, count, np.int32))
+
+
+def _getrs_batched(
+    dtype: np.dtype[Any],
+    trans: Any,
+    n: int,
+    nrhs: int,
+    Aarray: Any,
+    lda: int,
+    devIpiv: Any,
+    Barray: Any,
+    ldb: int,
+    info: Any,
+    batchSize: int,
+) -> None:
+    """Solve ``op(A) @ X = B`` for `batchSize` matrices, with the factors of `getrfBatched`; `B` receives `X`.
+
+    `Aarray` and `Barray` are arrays of pointers on the device. `info` is not used.
+    """
+    n, nrhs, count = _size("n", n), _size("nrhs", nrhs), _size("batchSize", batchSize)
+    lda, ldb = _size("lda", lda, max(1, n)), _size("ldb", ldb, max(1, n))
+    factors, right = _memory("Aarray", Aarray, count, np.uint64), _memory("Barray", Barray, count, np.uint64)
+    pivots, mode = _memory("devIpiv", devIpiv, n * count, np.int32), _mode("trans", _CUBLAS_OP, trans)
+    _batched_lu.launch("solve", dtype, count, factors, n, lda, pivots, right, ldb, nrhs, mode)
+
+
+def _getri_batched(
+    dtype: np.dtype[Any], n: int, A: Any, lda: int, P: Any, C: Any, ldc: int, info: Any, batchSize: int
+) -> None:
+    """The inverses of `batchSize` matrices from the factors of `getrfBatched`, in other memory.
+
+    `A` and `C` are arrays of pointers on the device. `info` (int32, there) receives 0, or the number of the first pivot
+    that is 0, in which case there is no inverse.
+    """
+    n, count = _size("n", n), _size("batchSize", batchSize)
+    lda, ldc = _size("lda", lda, max(1, n)), _size("ldc", ldc, max(1, n))
+    factors, inverses = _memory("A", A, count, np.uint64), _memory("C", C, count, np.uint64)
+    pivots, codes = _memory("P", P, n * count, np.int32), _memory("info", info, count, np.int32)
+    _batched_lu.launch("invert", dtype, count, factors, n, lda, pivots, inverses, ldc, codes)
+
+
 def _geam(
     dtype: np.dtype[Any],
     transa: Any,
@@ -766,6 +825,9 @@ _ROUTINES: list[tuple[Callable[..., Any], str, str]] = [
     (_trmm, "trmm", "SDCZ"),
     (_trsm, "trsm", "SDCZ"),
     (_trsm_batched, "trsmBatched", "SDCZ"),
+    (_getrf_batched, "getrfBatched", "SDCZ"),
+    (_getrs_batched, "getrsBatched", "SDCZ"),
+    (_getri_batched, "getriBatched", "SDCZ"),
     (_geam, "geam", "SDCZ"),
     (_dgmm, "dgmm", "SDCZ"),
 ]
@@ -786,7 +848,7 @@ globals().update({name: _public(name, routine, _DTYPES[letter]) for name, (routi
 __all__ = [name for name in globals() if name.startswith("cublas")]
 
 
-def __getattr__(name: str) -> NoReturn:
+def __getattr__(name: str) -> Any:
     if name.startswith("cublas"):
         raise AttributeError(f"skcuda.cublas has no {name}: use the functions of rtcg.linalg and rtcg.numpy")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

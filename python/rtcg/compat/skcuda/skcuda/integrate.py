@@ -34,9 +34,10 @@ __all__ = [
 
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:
-    if np.dtype(dtype).name not in _DTYPES:
-        raise ValueError(f"dtype is {np.dtype(dtype)}; expected {', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}")
-    return np.dtype(dtype)
+    checked: np.dtype[Any] = np.dtype(dtype)
+    if checked.name not in _DTYPES:
+        raise ValueError(f"dtype is {checked}; expected {', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}")
+    return checked
 
 
 def _check_distance(name: str, value: Any) -> Any:

@@ -259,7 +259,8 @@ def _check_diagonal(d_gpu: Any, a_gpu: Any) -> GPUArray:
         raise ValueError(f"d_gpu has shape {d_gpu.shape}; expected a vector")
     _check("a_gpu", a_gpu, 2)
     _check_one_dtype(a_gpu=a_gpu, d_gpu=d_gpu)
-    return d_gpu.reshape(-1)
+    vector: GPUArray = d_gpu.reshape(-1)
+    return vector
 
 
 @_in_stream_of_handle
@@ -380,7 +381,7 @@ def eye(N: int, dtype: Any = np.float32) -> GPUArray:
 
 
 def _keep_triangle(function: Any, a_gpu: GPUArray, k: int, overwrite: bool) -> GPUArray:
-    result = function(_check("a_gpu", a_gpu, 2), k)
+    result: GPUArray = function(_check("a_gpu", a_gpu, 2), k)
     if not overwrite:
         return result.copy(order="F") if _is_column_major(a_gpu) else result
     a_gpu[...] = result
@@ -660,7 +661,8 @@ class PCA:
         count = min(X_gpu.shape) if self.n_components is None else min(self.n_components, *X_gpu.shape)
         centred = X_gpu - xp.mean(X_gpu, axis=1, keepdims=True)
         u, s, _ = _linalg.svd(centred, full_matrices=False)
-        return (u[:, :count] * s[:count]).copy(order="F")
+        scores: GPUArray = u[:, :count] * s[:count]
+        return scores.copy(order="F")
 
     def set_n_components(self, n_components: int | None) -> None:
         """Set the number of components: an int above 0, or None for as many as there are."""

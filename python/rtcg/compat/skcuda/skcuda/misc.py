@@ -437,7 +437,7 @@ def binaryop_matvec(
 
     def compute() -> GPUArray:
         vector = a_gpu.reshape((1, -1) if axis == 1 else (-1, 1)).astype(x_gpu.dtype, copy=False)
-        result = _OPERATORS[binary_op](x_gpu, vector)
+        result: GPUArray = _OPERATORS[binary_op](x_gpu, vector)
         if out is None:
             return result
         out[...] = result

@@ -177,7 +177,7 @@ def _kernel(arguments: str, operation: str, name: str) -> Any:
 def _check(name: str, array: Any, dtypes: tuple[str, str]) -> np.dtype[Any]:
     if _require_array(name, array).dtype.name not in dtypes:
         raise ValueError(f"{name} has dtype {array.dtype}; expected {' or '.join(dtypes)}")
-    return array.dtype
+    return np.dtype(array.dtype)
 
 
 def _complex_function(function: str, z: GPUArray) -> GPUArray:
