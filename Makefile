@@ -67,8 +67,8 @@ $(VENV)/.requirements: $(VENV)/.requirements-demo requirements-dev.txt
 $(VENV)/.built: $(VENV)/.requirements-demo pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
 	@echo "== building the native module (Rust; minutes the first time, most of them for Cranelift)"
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
-	@echo "== installing the names of pycuda and copperhead over rtcg"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda ./distributions/rtcg-copperhead
+	@echo "== installing the names of pycuda, copperhead and skcuda over rtcg"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda ./distributions/rtcg-copperhead ./distributions/rtcg-skcuda
 	@echo "== compiling the kernels of array operations ahead (NVRTC, less than a minute)"
 	RTCG_VIRTUAL_DEVICES=1 RTCG_JIT_TIER=first PYCUDA_CACHE_DIR=target/prebuilt \
 		$(BIN)/python -m rtcg prepare --programs python/rtcg/prebuilt.ptx
@@ -100,7 +100,7 @@ apps: $(READY)
 
 wheel: $(VENV)/.built opencl
 	$(BIN)/maturin build --release --strip --out dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda ./distributions/rtcg-copperhead
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda ./distributions/rtcg-copperhead ./distributions/rtcg-skcuda
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-icd
 
 # What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.

@@ -95,6 +95,7 @@ DISTRIBUTIONS = [
     Distribution(ROOT, build_native),
     Distribution(ROOT / "distributions/rtcg-pycuda", build_pure),
     Distribution(ROOT / "distributions/rtcg-copperhead", build_pure),
+    Distribution(ROOT / "distributions/rtcg-skcuda", build_pure),
 ]
 if platform.system() == "Linux":
     DISTRIBUTIONS.append(Distribution(ROOT / "distributions/rtcg-icd", build_icd, has_source=False))

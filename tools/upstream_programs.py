@@ -49,7 +49,10 @@ NEEDS_DISPLAY = "opens an OpenGL window (PyOpenGL, GLUT); `examples/gl_picture.p
 NEEDS_OLD_PIL = "imports `Image`, a module name of PIL before Pillow"
 
 PROGRAMS = {
-    "2d_fft.py": Program(error="No module named 'pyfft'", note="imports `pyfft`, a package for Python 2"),
+    "2d_fft.py": Program(
+        error="has no attribute 'imsave'",
+        note="calls `scipy.misc.imsave`, which SciPy 1.2 removed, and is for Python 2",
+    ),
     "arithmetic_example.py": Program(
         error="grid is (", note="divides integers as in Python 2, so the grid contains a float"
     ),

@@ -63,13 +63,13 @@ def _run_with_package(parser: argparse.ArgumentParser, name: str, program: list[
     from rtcg._run import run_python_program
 
     try:
-        folder = _compat.package_folder(name)
+        folders = _compat.search_path(name)
     except _compat.ProvideError as error:
         parser.error(str(error))
     # Python processes that the program starts find the same modules.
     inherited = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{inherited}" if inherited else folder
-    run_python_program(program, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join([*folders, inherited] if inherited else folders)
+    run_python_program(program, folders)
 
 
 def _provide_distribution(parser: argparse.ArgumentParser, name: str) -> None:
@@ -77,7 +77,8 @@ def _provide_distribution(parser: argparse.ArgumentParser, name: str) -> None:
         written = _compat.provide_distribution(name)
     except _compat.ProvideError as error:
         parser.exit(1, f"{parser.prog} provide {name}: {error}\n")
-    print(f"pip knows {name} as installed now ({written}); `pip uninstall {name}` takes it back")
+    upstream = _compat.upstream_distribution(name)
+    print(f"pip knows {upstream} as installed now ({written}); `pip uninstall {upstream}` takes it back")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 The modules of ``pycuda`` are in the folder ``rtcg/compat/pycuda``, which is not a package. The distribution
 ``rtcg-pycuda`` adds this folder at the end of the module search path, so that an upstream package in the same
 environment takes precedence; ``python -m rtcg --as`` adds it at the front. :func:`provide_distribution` writes the
-metadata of a distribution with the upstream name, for packages that require it. ``copperhead`` is provided alike.
+metadata of a distribution with the upstream name, for packages that require it. ``copperhead`` and ``skcuda`` are
+provided alike; the folder of ``skcuda`` also has ``scikits.cuda`` and ``pyfft``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ from importlib import metadata
 from typing import Any
 
 #: Of each import name: upstream's distribution and ours.
-_DISTRIBUTIONS = {"copperhead": ("copperhead", "rtcg-copperhead"), "pycuda": ("pycuda", "rtcg-pycuda")}
+_DISTRIBUTIONS = {
+    "copperhead": ("copperhead", "rtcg-copperhead"),
+    "pycuda": ("pycuda", "rtcg-pycuda"),
+    "skcuda": ("scikit-cuda", "rtcg-skcuda"),
+}
+#: Programs that import the first import the second, too.
+_USED_WITH = {"skcuda": ("pycuda",)}
 
 _INSTALLER_NAME = "rtcg"
 
@@ -39,6 +46,16 @@ def package_folder(name: str) -> str:
     if name not in _DISTRIBUTIONS:
         raise ProvideError(f"name is {name!r}; expected {' or '.join(map(repr, package_names()))}")
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat", name)
+
+
+def search_path(name: str) -> list[str]:
+    """The folders to put on the module search path of programs that import `name`."""
+    return [package_folder(each) for each in (name, *_USED_WITH.get(name, ()))]
+
+
+def upstream_distribution(name: str) -> str:
+    """The name by which pip knows upstream's package."""
+    return _DISTRIBUTIONS[name.lower()][0]
 
 
 def describe_import_origin(name: str) -> str:
@@ -113,7 +130,7 @@ def provide_distribution(name: str) -> str:
     if not _is_in_this_environment(there):
         raise ProvideError(f"{ours} is installed in {there}, outside of this environment; install it here, too")
     version = f"{_upstream_version(name)}+rtcg"
-    target = os.path.join(there, f"{upstream}-{version}.dist-info")
+    target = os.path.join(there, f"{upstream.replace('-', '_')}-{version}.dist-info")
     try:
         _write_dist_info(there, target, _metadata_files(upstream, version, ours))
     except OSError as error:
@@ -154,7 +171,7 @@ def _metadata_files(upstream: str, version: str, ours: str) -> dict[str, str]:
     described = (
         "Metadata-Version: 2.1\n"
         f"Name: {upstream}\nVersion: {version}\n"
-        f"Summary: Stands for {upstream}, whose modules {ours} has (written by `python -m rtcg provide {upstream}`)\n"
+        f"Summary: Stands for {upstream}, whose modules {ours} has (written by `python -m rtcg provide`)\n"
         f"Requires-Dist: {ours}\n"
     )
     return {"METADATA": described, "INSTALLER": f"{_INSTALLER_NAME}\n", "REQUESTED": ""}

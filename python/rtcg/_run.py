@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def run_python_program(arguments: Sequence[str], first: str | None = None) -> None:
+def run_python_program(arguments: Sequence[str], first: Sequence[str] = ()) -> None:
     """Run a program in this process, as ``__main__``.
 
     Parameters
     ----------
     arguments : sequence of str
         The path of a script, or ``-m`` and the name of a module, followed by the program's own arguments.
-    first : path, optional
-        The folder to search for modules before all others.
+    first : sequence of paths, optional
+        The folders to search for modules before all others.
     """
     arguments = list(arguments)
     as_module = arguments[:1] == ["-m"]
@@ -39,8 +39,7 @@ def run_python_program(arguments: Sequence[str], first: str | None = None) -> No
     if sys.path[:1] == [os.getcwd()]:
         del sys.path[0]
     sys.path.insert(0, os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))
-    if first is not None:
-        sys.path.insert(0, first)
+    sys.path[:0] = first
     if as_module:
         runpy.run_module(program, run_name="__main__", alter_sys=True)
     else:

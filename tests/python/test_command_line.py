@@ -49,17 +49,17 @@ def test_modules_are_run(tmp_path):
 def test_errors_are_one_line(tmp_path):
     for arguments, said in [
         (("--as", "pycuda", "nothing.py"), "cannot open the program 'nothing.py': no such file"),
-        (("--as", "cupy", "p.py"), "error: name is 'cupy'; expected 'copperhead' or 'pycuda'"),
+        (("--as", "cupy", "p.py"), "error: name is 'cupy'; expected 'copperhead' or 'pycuda' or 'skcuda'"),
         (("--as", "pycuda"), "error: --as needs a name and a program"),
         (("provide",), "error: provide needs one name"),
-        (("provide", "cupy"), "name is 'cupy'; expected 'copperhead' or 'pycuda'"),
+        (("provide", "cupy"), "name is 'cupy'; expected 'copperhead' or 'pycuda' or 'skcuda'"),
         (("report",), "error: unknown argument 'report'"),
     ]:
         result = rtcg(*arguments, cwd=tmp_path)
         assert result.returncode != 0 and said in result.stderr.splitlines()[-1], result.stderr
         assert "Traceback" not in result.stderr
     result = rtcg("--help", cwd=tmp_path)
-    assert result.returncode == 0 and "NAME is copperhead or pycuda." in result.stdout
+    assert result.returncode == 0 and "NAME is copperhead or pycuda or skcuda." in result.stdout
 
 
 def test_the_report_says_what_an_import_finds(tmp_path):
@@ -82,3 +82,22 @@ def test_what_is_provided_is_a_distribution(tmp_path, monkeypatch):
     assert (provided.name, provided.version, provided.requires) == ("pycuda", "2026.1+rtcg", ["rtcg-pycuda"])
     assert sorted(file.name for file in provided.files) == ["INSTALLER", "METADATA", "RECORD", "REQUESTED"]
     assert all(file.locate().is_file() for file in provided.files)
+
+
+def test_scikit_cuda_is_provided_under_its_own_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(_compat, "_distribution_folder", lambda distribution: str(tmp_path))
+    monkeypatch.setattr(_compat, "_is_in_this_environment", lambda path: True)
+    assert _compat.provide_distribution("skcuda") == str(tmp_path / "scikit_cuda-0.5.3+rtcg.dist-info")
+    [provided] = metadata.distributions(path=[str(tmp_path)])
+    assert (provided.name, provided.version, provided.requires) == ("scikit-cuda", "0.5.3+rtcg", ["rtcg-skcuda"])
+    assert _compat.upstream_distribution("skcuda") == "scikit-cuda"
+
+
+def test_programs_with_skcuda_find_pycuda_too(tmp_path):
+    (tmp_path / "p.py").write_text(
+        "import pycuda, pyfft, skcuda\nprint(pycuda.__file__, pyfft.VERSION, skcuda.__file__)"
+    )
+    result = rtcg("--as", "skcuda", "p.py", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "rtcg/compat/pycuda/pycuda/__init__.py (0, 3, 9)" in result.stdout
+    assert result.stdout.rstrip().endswith("rtcg/compat/skcuda/skcuda/__init__.py")

@@ -63,6 +63,8 @@ def dotted(module, owner, kind, name):
 
 # Importing these needs a current OpenGL context, or a package that is not installed everywhere.
 NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "rtcg.dask", "rtcg.ipython", "rtcg.ray"}
+# These say that a library is gone.
+NOT_IMPORTED |= {f"skcuda.{name}" for name in ("cublasxt", "cula", "cusolver", "cusparse", "magma", "pcula")}
 
 NAMES = upstream()
 LIST = HERE / "missing_names.txt"
@@ -160,19 +162,21 @@ def test_the_list_of_missing_names_shrinks():
 
 PACKAGES = HERE.parents[1] / "python"
 COMPAT = PACKAGES / "rtcg/compat/pycuda"
+SKCUDA = PACKAGES / "rtcg/compat/skcuda"
 
 
 def modules():
-    """``(path, name)`` of the modules of `rtcg` and `pycuda`."""
+    """``(path, name)`` of the modules of `rtcg`, `pycuda` and `skcuda`."""
     for path in sorted(PACKAGES.rglob("*.py")):
-        parts = path.relative_to(COMPAT if path.is_relative_to(COMPAT) else PACKAGES).with_suffix("").parts
+        folder = next((folder for folder in (COMPAT, SKCUDA) if path.is_relative_to(folder)), PACKAGES)
+        parts = path.relative_to(folder).with_suffix("").parts
         if path.stem != "__main__":
             yield path, ".".join(part for part in parts if part != "__init__")
 
 
 def test_everything_exported_exists():
     for _, module in modules():
-        if module in NOT_IMPORTED:
+        if module in NOT_IMPORTED or module.startswith("scikits."):
             continue
         imported = importlib.import_module(module)
         for name in getattr(imported, "__all__", ()):
@@ -271,10 +275,10 @@ def test_targets_up_to_blackwell():
 def test_distributions_have_the_version_of_the_workspace():
     import rtcg
 
-    for name in ("rtcg-pycuda", "rtcg-copperhead"):
+    for name in ("rtcg-pycuda", "rtcg-copperhead", "rtcg-skcuda"):
         manifest = (PACKAGES.parent / "distributions" / name / "pyproject.toml").read_text()
         assert re.findall(r'^version = "(.*)"', manifest, re.MULTILINE) == [rtcg.__version__]
-        assert set(re.findall(r"rtcg-gpu(?:\[\w+\])?==([\w.]+)", manifest)) == {rtcg.__version__}
+        assert set(re.findall(r"rtcg-(?:gpu|pycuda)(?:\[\w+\])?==([\w.]+)", manifest)) == {rtcg.__version__}
 
 
 def test_versions():

@@ -1,1 +1,0 @@
-"""What cuvarbase uses of scikit-cuda, whose library for transforms, cuFFT, needs a GPU of NVIDIA's."""

@@ -1,0 +1,7 @@
+"""`skcuda.autoinit`."""
+
+import sys
+
+import skcuda.autoinit
+
+sys.modules[__name__] = skcuda.autoinit

@@ -1,0 +1,7 @@
+"""`skcuda.cuda`."""
+
+import sys
+
+import skcuda.cuda
+
+sys.modules[__name__] = skcuda.cuda

@@ -1,0 +1,7 @@
+"""`skcuda.cufft`."""
+
+import sys
+
+import skcuda.cufft
+
+sys.modules[__name__] = skcuda.cufft

@@ -1,0 +1,7 @@
+"""`skcuda.cula`."""
+
+import sys
+
+import skcuda.cula
+
+sys.modules[__name__] = skcuda.cula

@@ -1,0 +1,7 @@
+"""`skcuda.integrate`."""
+
+import sys
+
+import skcuda.integrate
+
+sys.modules[__name__] = skcuda.integrate

@@ -1,0 +1,7 @@
+"""`skcuda.linalg`."""
+
+import sys
+
+import skcuda.linalg
+
+sys.modules[__name__] = skcuda.linalg

@@ -1,0 +1,7 @@
+"""`skcuda.misc`."""
+
+import sys
+
+import skcuda.misc
+
+sys.modules[__name__] = skcuda.misc

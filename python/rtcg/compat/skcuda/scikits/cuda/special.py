@@ -1,0 +1,7 @@
+"""`skcuda.special`."""
+
+import sys
+
+import skcuda.special
+
+sys.modules[__name__] = skcuda.special
