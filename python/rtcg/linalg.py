@@ -1,5 +1,7 @@
 """Linear algebra of device arrays under the names of `numpy.linalg`; all functions accept stacks of matrices.
 
+`lu_factor`, `lu_solve`, `cho_solve` and `solve_triangular` are those of `scipy.linalg`.
+
 Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, QR by
 Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32, float64 and
 their complex types. `solve`, `inv` and `cholesky` wait to check that matrices are nonsingular or positive definite.
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
     from rtcg.numpy import GPUArray
 
 __all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
-    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer",
-    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
-    "vector_norm",
+    "LinAlgError", "cho_solve", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
+    "inv", "lstsq", "lu_factor", "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd",
+    "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 
@@ -59,6 +61,145 @@ def solve(a: Any, b: Any) -> GPUArray:
         If a matrix is singular or not square.
     """
     return _native.linalg_solve(_xp._to_device(a), _xp._to_device(b))
+
+
+_TRANSPOSITIONS = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
+
+
+def _transposition(trans: Any) -> int:
+    try:
+        return _TRANSPOSITIONS[trans]
+    except (KeyError, TypeError):
+        raise ValueError(f"trans is {shown(trans)}; expected 0 or 'N', 1 or 'T', 2 or 'C'") from None
+
+
+def solve_triangular(
+    a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
+) -> GPUArray:
+    """Solve ``a @ x = b`` for a triangular matrix; waits to check its diagonal. See `scipy.linalg.solve_triangular`.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64. What is
+        on the other side of the diagonal is not read.
+    b : array-like
+        Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
+    trans : {0, 1, 2, "N", "T", "C"}
+        Whether ``a``, its transpose or its conjugate transpose is solved with.
+    lower : bool
+        Whether the lower triangle is read; else the upper one.
+    unit_diagonal : bool
+        Whether ones stand for the diagonal, which is not read then.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a number on the diagonal is 0, or a matrix is not square.
+    ValueError
+        If the shapes do not fit, or for other `trans`.
+
+    Examples
+    --------
+    >>> import rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [4.0, 6.0], lower=True).get().tolist()
+    [2.0, 1.0]
+    """
+    return _native.linalg_solve_triangular(
+        _xp._to_device(a), _xp._to_device(b), _transposition(trans), bool(lower), bool(unit_diagonal)
+    )
+
+
+#: What `lu_factor` returns.
+class LUResult(NamedTuple):
+    lu: GPUArray
+    piv: GPUArray
+
+
+def lu_factor(a: Any) -> LUResult:
+    """LU factors with partial pivoting, for `lu_solve`; does not wait. See `scipy.linalg.lu_factor`.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
+
+    Returns
+    -------
+    lu : GPUArray
+        Of the shape of `a`: L below the diagonal, whose own diagonal is 1, and U.
+    piv : GPUArray
+        Of shape ``(..., n)`` and dtype int32: row ``k`` was exchanged with row ``piv[k]``, for ascending ``k``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a matrix is not square. A singular one has a zero on the diagonal of U, which is not checked.
+    """
+    return LUResult(*_native.linalg_lu_factor(_xp._to_device(a)))
+
+
+def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int | str = 0) -> GPUArray:
+    """Solve ``a @ x = b`` by the factors of `lu_factor`; waits to check the pivots. See `scipy.linalg.lu_solve`.
+
+    Parameters
+    ----------
+    lu_and_piv : tuple of two array-likes
+        The factors and the pivots.
+    b : array-like
+        Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
+    trans : {0, 1, 2, "N", "T", "C"}
+        Whether ``a``, its transpose or its conjugate transpose is solved with.
+
+    Returns
+    -------
+    GPUArray
+        Infinite or NaN where a matrix is singular.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a pivot is no row, or for other `trans`.
+
+    Examples
+    --------
+    >>> import rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> factors = linalg.lu_factor([[0.0, 2.0], [1.0, 1.0]])
+    >>> linalg.lu_solve(factors, [4.0, 3.0]).get().tolist()
+    [1.0, 2.0]
+    """
+    lu, piv = lu_and_piv
+    return _native.linalg_lu_solve(_xp._to_device(lu), _xp._to_device(piv), _xp._to_device(b), _transposition(trans))
+
+
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> GPUArray:
+    """Solve ``a @ x = b`` by a factor of `cholesky`; waits to check its diagonal. See `scipy.linalg.cho_solve`.
+
+    Parameters
+    ----------
+    c_and_lower : tuple of array-like and bool
+        The factor, and whether it is the lower one; the other triangle is not read.
+    b : array-like
+        Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a number on the diagonal is 0, or a matrix is not square.
+
+    Examples
+    --------
+    >>> import rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> a = [[4.0, 2.0], [2.0, 2.0]]
+    >>> linalg.cho_solve((linalg.cholesky(a), True), [8.0, 6.0]).get().tolist()
+    [1.0, 2.0]
+    """
+    c, lower = c_and_lower
+    first, second = ("N", "C") if lower else ("C", "N")
+    return solve_triangular(c, solve_triangular(c, b, first, lower), second, lower)
 
 
 def inv(a: Any) -> GPUArray:

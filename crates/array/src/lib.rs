@@ -54,7 +54,9 @@ pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts,
 pub use fft::{FftKind, MAX_FFT_TABLE_BYTES, clear_fft_tables, fft_table_bytes};
 pub use gather::FancyIndex;
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes, repeated_axis};
-pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
+pub use linalg::{
+    IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Transposition, Triangle, TriangularSystem,
+};
 pub use matmul::{Epilogue, nearest_columns};
 pub use out_argument::{can_cast_same_kind, check_out};
 pub use real_numbers::is_real;

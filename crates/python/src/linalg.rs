@@ -5,7 +5,9 @@ use crate::gpuarray::{PyGpuArray, parse_dtype};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Tolerance, Triangle};
+use rtcg::array::{
+    Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Tolerance, Transposition, Triangle, TriangularSystem,
+};
 
 /// The product, with an expression applied to each element before it is stored.
 #[pyfunction]
@@ -28,6 +30,44 @@ fn linalg_matmul_epilogue<'py>(
 fn linalg_solve<'py>(a: ArrayArg<'_, 'py>, b: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     let matrices = &a.get().current_state().array;
     compute_array(b, |b| matrices.solve(b))
+}
+
+/// Whether the matrix (0), its transpose (1) or its adjoint (2) is meant.
+fn transposition(trans: u8) -> Transposition {
+    match trans {
+        0 => Transposition::None,
+        1 => Transposition::Transpose,
+        _ => Transposition::Adjoint,
+    }
+}
+
+#[pyfunction]
+fn linalg_solve_triangular<'py>(
+    a: ArrayArg<'_, 'py>,
+    b: ArrayArg<'_, 'py>,
+    trans: u8,
+    lower: bool,
+    is_unit: bool,
+) -> PyResult<BoundAny<'py>> {
+    let matrices = &a.get().current_state().array;
+    let form = TriangularSystem { triangle: triangle_from_upper_flag(!lower), form: transposition(trans), is_unit };
+    compute_array(b, |b| matrices.solve_triangular(b, form))
+}
+
+#[pyfunction]
+fn linalg_lu_factor<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    compute_array_tuple(a, |a| a.lu_factor().map(Into::into))
+}
+
+#[pyfunction]
+fn linalg_lu_solve<'py>(
+    lu: ArrayArg<'_, 'py>,
+    piv: ArrayArg<'_, 'py>,
+    b: ArrayArg<'_, 'py>,
+    trans: u8,
+) -> PyResult<BoundAny<'py>> {
+    let (factors, pivots) = (&lu.get().current_state().array, &piv.get().current_state().array);
+    compute_array(b, |b| factors.lu_solve(pivots, b, transposition(trans)))
 }
 
 #[pyfunction]
@@ -204,7 +244,7 @@ fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>>
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_contents! { m,
-        functions linalg_matmul_epilogue, linalg_solve, linalg_inv, linalg_det, linalg_slogdet, linalg_cholesky,
+        functions linalg_matmul_epilogue, linalg_solve, linalg_solve_triangular, linalg_lu_factor, linalg_lu_solve, linalg_inv, linalg_det, linalg_slogdet, linalg_cholesky,
             linalg_qr, linalg_eigh, linalg_eigvalsh, linalg_eig, linalg_eigvals, linalg_svd, linalg_svdvals,
             linalg_pinv, linalg_matrix_rank, linalg_lstsq, linalg_vector_norm, linalg_matrix_norm, linalg_cond;
     }

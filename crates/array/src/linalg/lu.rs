@@ -1,12 +1,12 @@
 //! LU factors with partial pivoting, by panels of columns.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{LinalgKernel, batched_grid_dim};
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, submatrix, zeros_like};
 use super::panels::{PanelKernel, RegisterPanels, panel_width};
 use super::trsm::{self, TriangularChoice, TrsmOptions};
 use crate::array::GpuArray;
-use rtcg_codegen::array::{LinalgSpec, LinalgStep};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
 use rtcg_hal::{DType, Result};
 use std::ops::Range;
 
@@ -52,6 +52,19 @@ impl LuFactors {
         self.row_swaps(&pivots, 0, &own).swap_rows_and_solve(&right, 0..0)?;
         let (top, rest) = (submatrix(a, start..end, end..n)?, submatrix(a, end..n, end..n)?);
         GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &top)
+    }
+
+    /// The factors and pivots in LAPACK's form: rows of L are in the order of the whole matrix, and pivots are counted from
+    /// its first row.
+    pub(super) fn in_lapack_form(self) -> Result<(GpuArray, GpuArray)> {
+        let (a, count, n) = (&self.factors, self.factors.shape()[0], self.factors.shape()[2]);
+        for start in (self.panel..n).step_by(self.panel) {
+            let end = (start + self.panel).min(n);
+            swap_rows(&submatrix(a, start..n, 0..start)?, &submatrix(&self.pivots, 0..count, start..end)?, false)?;
+            let pivots = submatrix(&self.pivots, 0..count, start..end)?;
+            pivots.binary_in_place(Op::Add, start as i64)?;
+        }
+        Ok((self.factors, self.pivots))
     }
 
     /// Solves systems in place of their right sides, which are in C order.
@@ -104,7 +117,7 @@ impl LuFactors {
     }
 
     fn row_swaps<'a>(&self, pivots: &'a GpuArray, before: usize, triangle: &'a GpuArray) -> RowSwaps<'a> {
-        RowSwaps { pivots, before, triangle, panel: self.panel }
+        RowSwaps { pivots, before, triangle, panel: self.panel, is_undone: false }
     }
 }
 
@@ -131,6 +144,8 @@ struct RowSwaps<'a> {
     triangle: &'a GpuArray,
     /// Rows of those, at most.
     panel: usize,
+    /// Whether the exchanges are undone.
+    is_undone: bool,
 }
 
 impl RowSwaps<'_> {
@@ -190,8 +205,17 @@ impl RowSwaps<'_> {
             self.pivots.into(),
             pivot_stride(self.pivots).into(),
             self.before.into(),
+            self.is_undone.into(),
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRows)?;
         step.launch_2d(batched_grid_dim(count, columns, threads), [threads, 1], &values)
     }
+}
+
+/// Exchanges rows as pivots say that are counted from the first of them, or undoes that.
+pub(super) fn swap_rows(rows: &GpuArray, pivots: &GpuArray, is_undone: bool) -> Result<()> {
+    if rows.size() == 0 || pivots.size() == 0 {
+        return Ok(());
+    }
+    RowSwaps { pivots, before: 0, triangle: rows, panel: 0, is_undone }.swap_rows(rows, DEFAULT_BLOCK_DIM[0])
 }

@@ -47,7 +47,7 @@ pub use norms::MatrixNorm;
 pub(crate) use one_sided_jacobi::RotationChoice;
 pub(crate) use panels::{PanelKernel, PanelWidth};
 pub(crate) use schur::{HessenbergChoice, SchurChoice};
-pub use solve::SlogDet;
+pub use solve::{SlogDet, Transposition, TriangularSystem};
 pub use svd::Svd;
 pub(crate) use tridiagonal::{BisectChoice, TridiagonalChoice};
 pub(crate) use trsm::TriangularChoice;

@@ -1,10 +1,12 @@
 //! Systems of linear equations, inverses and determinants, by LU factors.
 
-use super::lu::LuFactors;
+use super::factorizations::Triangle;
+use super::lu::{LuFactors, swap_rows};
 use super::matrix_helpers::{
-    any_true, copy_to_stack, float_dtype, identity_matrices, reduce_axis, rows_and_columns, scalar_arg, square_extent,
-    stack_axes, stack_shape, unstack_axes, where_select,
+    any_true, copy_to_stack, float_dtype, identity_matrices, matrix_transpose, reduce_axis, rows_and_columns,
+    scalar_arg, square_extent, stack_axes, stack_shape, unstack_axes, where_select,
 };
+use super::trsm::{self, TrsmOptions};
 use crate::array::GpuArray;
 use crate::layout::{Order, PythonTuple, broadcast_shapes};
 use crate::scalar::Scalar;
@@ -19,6 +21,80 @@ pub struct SlogDet {
     pub sign: GpuArray,
     /// Natural logarithms of the absolute values; minus infinity where the determinant is zero.
     pub log: GpuArray,
+}
+
+/// Whether a matrix, its transpose or its adjoint is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Transposition {
+    /// The matrix itself.
+    #[default]
+    None,
+    /// Its transpose.
+    Transpose,
+    /// Its conjugate transpose.
+    Adjoint,
+}
+
+/// The systems of [`GpuArray::solve_triangular`].
+#[derive(Debug, Clone, Copy)]
+pub struct TriangularSystem {
+    /// The triangle that is read.
+    pub triangle: Triangle,
+    /// What of the triangular matrix is solved with.
+    pub form: Transposition,
+    /// Whether ones stand for its diagonal.
+    pub is_unit: bool,
+}
+
+impl TriangularSystem {
+    fn solve_in_place(self, a: &GpuArray, sides: &GpuArray) -> Result<()> {
+        let is_transposed = self.form != Transposition::None;
+        let options = TrsmOptions {
+            is_upper: (self.triangle == Triangle::Upper) != is_transposed,
+            is_unit: self.is_unit,
+            is_conjugated: self.form == Transposition::Adjoint && a.dtype().is_complex(),
+        };
+        let a = if is_transposed { matrix_transpose(a)? } else { a.clone() };
+        trsm::solve_triangular(&a, sides, options)
+    }
+}
+
+/// Matrices and right sides with the axes of one stack.
+struct System {
+    a: GpuArray,
+    b: GpuArray,
+    dtype: DType,
+    is_vector: bool,
+}
+
+impl System {
+    fn new(function: &str, a: &GpuArray, given: &GpuArray) -> Result<Self> {
+        a.check_context(given)?;
+        let n = square_extent(a)?;
+        let is_vector = given.ndim() == 1;
+        let b = if is_vector { given.expand_dims(&[1])? } else { given.clone() };
+        let mismatch = || {
+            let (a, b) = (PythonTuple(a.shape()), PythonTuple(given.shape()));
+            ArrayError::value_error(format!(
+                "{function}: matrices of shape {a} and right sides of shape {b} do not fit"
+            ))
+        };
+        let columns = match b.shape() {
+            [.., rows, columns] if *rows == n => *columns,
+            _ => return Err(mismatch()),
+        };
+        rows_and_columns(&b)?;
+        let stack = broadcast_shapes([stack_axes(a), stack_axes(&b)].into_iter()).ok_or_else(mismatch)?;
+        let dtype = float_dtype(&[a.dtype(), b.dtype()])?;
+        let a = a.broadcast_to(&stack_shape(&stack, &[n, n]))?;
+        let b = b.broadcast_to(&stack_shape(&stack, &[n, columns]))?;
+        Ok(Self { a, b, dtype, is_vector })
+    }
+
+    /// The solution, of the axes of the right sides.
+    fn solution(&self, x: GpuArray) -> Result<GpuArray> {
+        if self.is_vector { x.index(&[Index::Ellipsis, Index::At(0)]) } else { Ok(x) }
+    }
 }
 
 /// Solutions of stacks of one shape, and which matrices are singular.
@@ -62,25 +138,79 @@ impl GpuArray {
     /// # Errors
     /// When a matrix is singular, when shapes do not fit, and for elements that cannot be factorised.
     pub fn solve(&self, b: &GpuArray) -> Result<GpuArray> {
-        self.check_context(b)?;
-        let n = square_extent(self)?;
-        let is_vector = b.ndim() == 1;
-        let given = b;
-        let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
-        let mismatch = || {
-            let (a, b) = (PythonTuple(self.shape()), PythonTuple(given.shape()));
-            ArrayError::value_error(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
-        };
-        let columns = match b.shape() {
-            [.., rows, columns] if *rows == n => *columns,
-            _ => return Err(mismatch()),
-        };
-        rows_and_columns(&b)?;
-        let stack = broadcast_shapes([stack_axes(self), stack_axes(&b)].into_iter()).ok_or_else(mismatch)?;
-        let a = self.broadcast_to(&stack_shape(&stack, &[n, n]))?;
-        let b = b.broadcast_to(&stack_shape(&stack, &[n, columns]))?;
-        let x = check_not_singular(solve_stacks(&a, &b, float_dtype(&[a.dtype(), b.dtype()])?)?)?;
-        if is_vector { x.index(&[Index::Ellipsis, Index::At(0)]) } else { Ok(x) }
+        let system = System::new("solve", self, b)?;
+        system.solution(check_not_singular(solve_stacks(&system.a, &system.b, system.dtype)?)?)
+    }
+
+    /// Solves systems of triangular matrices: only that part of `self` is read. `b` is as in [`GpuArray::solve`]; waits.
+    ///
+    /// # Errors
+    /// When a number on a diagonal is zero, when shapes do not fit, and for elements that cannot be factorised.
+    pub fn solve_triangular(&self, b: &GpuArray, form: TriangularSystem) -> Result<GpuArray> {
+        let system = System::new("solve_triangular", self, b)?;
+        let (a, x) = (copy_to_stack(&system.a, system.dtype)?, copy_to_stack(&system.b, system.dtype)?);
+        if !form.is_unit && any_true(&a.diagonal(0, -2, -1)?.binary(Op::Equal, 0)?)? {
+            return Err(ArrayError::linear_algebra_error("Singular matrix: a number on its diagonal is 0"));
+        }
+        form.solve_in_place(&a, &x)?;
+        system.solution(x.reshape_to(system.b.shape(), Order::C)?)
+    }
+
+    /// Computes LU factors with partial pivoting in LAPACK's form: matrices that have L below the diagonal, whose own
+    /// diagonal is 1, and U; and for each row the one (int32) that it was exchanged with. Does not wait, and does not check
+    /// whether matrices are singular.
+    ///
+    /// # Errors
+    /// When matrices are not square, and for elements that cannot be factorised.
+    pub fn lu_factor(&self) -> Result<(GpuArray, GpuArray)> {
+        square_extent(self)?;
+        let (factors, pivots) =
+            LuFactors::new(copy_to_stack(self, float_dtype(&[self.dtype()])?)?)?.in_lapack_form()?;
+        Ok((unstack_axes(&factors, stack_axes(self))?, unstack_axes(&pivots, stack_axes(self))?))
+    }
+
+    /// Solves systems by the factors of [`GpuArray::lu_factor`], where `b` is as in [`GpuArray::solve`]; waits to check the
+    /// pivots. Where a factor is singular, solutions are infinite or NaN.
+    ///
+    /// # Errors
+    /// When shapes do not fit, for pivots that are no rows, and for elements that cannot be factorised.
+    pub fn lu_solve(&self, pivots: &GpuArray, b: &GpuArray, form: Transposition) -> Result<GpuArray> {
+        let system = System::new("lu_solve", self, b)?;
+        self.check_context(pivots)?;
+        let n = system.a.shape()[system.a.ndim() - 1];
+        let stack = stack_axes(&system.a);
+        if !pivots.dtype().is_integral() || pivots.shape() != &self.shape()[..self.ndim() - 1] {
+            return Err(ArrayError::value_error(format!(
+                "lu_solve: pivots of shape {} and dtype {} were given for factors of shape {}; expected integers, one for \
+                 each row",
+                PythonTuple(pivots.shape()),
+                pivots.dtype(),
+                PythonTuple(self.shape())
+            )));
+        }
+        let is_wrong =
+            pivots.binary(Op::Less, 0)?.binary(Op::LogicalOr, &pivots.binary(Op::GreaterEqual, n as i64)?)?;
+        if any_true(&is_wrong)? {
+            return Err(ArrayError::value_error(format!(
+                "lu_solve: a pivot is no row; expected 0 to {}",
+                n.max(1) - 1
+            )));
+        }
+        let (a, x) = (copy_to_stack(&system.a, system.dtype)?, copy_to_stack(&system.b, system.dtype)?);
+        let pivots = pivots.to_dtype(DType::I32)?.broadcast_to(&stack_shape(stack, &[n]))?;
+        let pivots = pivots.copy(Some(Order::C))?.reshape_to(&[a.shape()[0], n], Order::C)?;
+        let lower = TriangularSystem { triangle: Triangle::Lower, form, is_unit: true };
+        let upper = TriangularSystem { triangle: Triangle::Upper, form, is_unit: false };
+        if form == Transposition::None {
+            swap_rows(&x, &pivots, false)?;
+            lower.solve_in_place(&a, &x)?;
+            upper.solve_in_place(&a, &x)?;
+        } else {
+            upper.solve_in_place(&a, &x)?;
+            lower.solve_in_place(&a, &x)?;
+            swap_rows(&x, &pivots, true)?;
+        }
+        system.solution(x.reshape_to(system.b.shape(), Order::C)?)
     }
 
     /// Computes inverse matrices; waits.

@@ -217,6 +217,17 @@ def _triangle(a: GPUArray, uplo: Any, trans: Any, diag: Any) -> GPUArray:
     return _op(_mode("trans", _CUBLAS_OP, trans), triangle)
 
 
+def _solve(a: GPUArray, b: GPUArray, uplo: Any, trans: Any, diag: Any, is_right: bool = False) -> GPUArray:
+    """The solution of ``op(A) @ X = B`` for a triangular `A`, or of ``X @ op(A) = B``."""
+    is_upper, is_unit = _mode("uplo", _CUBLAS_FILL_MODE, uplo), _mode("diag", _CUBLAS_DIAG, diag)
+    form = _mode("trans", _CUBLAS_OP, trans)
+    if not is_right:
+        return linalg.solve_triangular(a, b, form, not is_upper, is_unit)
+    # What is transposed twice is not transposed; the adjoint is then the conjugate.
+    a, form = (a.conj(), 0) if form == 2 else (a, 1 - form)
+    return linalg.solve_triangular(a, b.T, form, not is_upper, is_unit).T
+
+
 def _store(alpha: Any, result: GPUArray, beta: Any, out: GPUArray) -> None:
     """``out = alpha * result + beta * out``; `out` is not read if beta is 0."""
     if alpha != 1:
@@ -429,7 +440,7 @@ def _trsv(dtype: np.dtype[Any], uplo: Any, trans: Any, diag: Any, n: int, A: Any
     """Solve ``op(A) @ y = x`` for a triangular matrix; `x` receives the solution."""
     n = _size("n", n)
     elements = _vector("x", x, n, incx, dtype)
-    elements[...] = linalg.solve(_triangle(_matrix("A", A, n, n, lda, dtype), uplo, trans, diag), elements)
+    elements[...] = _solve(_matrix("A", A, n, n, lda, dtype), elements, uplo, trans, diag)
 
 
 # -- matrices
@@ -656,9 +667,8 @@ def _trsm(
     m, n = _size("m", m), _size("n", n)
     is_right = _mode("side", _CUBLAS_SIDE_MODE, side)
     order = n if is_right else m
-    a, b = _triangle(_matrix("A", A, order, order, lda, dtype), uplo, trans, diag), _matrix("B", B, m, n, ldb, dtype)
-    given = _scalar("alpha", alpha, dtype) * b
-    b[...] = linalg.solve(a.T, given.T).T if is_right else linalg.solve(a, given)
+    a, b = _matrix("A", A, order, order, lda, dtype), _matrix("B", B, m, n, ldb, dtype)
+    b[...] = _solve(a, _scalar("alpha", alpha, dtype) * b, uplo, trans, diag, is_right)
 
 
 def _trsm_batched(

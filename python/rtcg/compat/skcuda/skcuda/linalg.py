@@ -513,9 +513,8 @@ def cho_solve(a_gpu: GPUArray, b_gpu: GPUArray, uplo: str = "L", lib: str = "cus
     if b_gpu.ndim not in (1, 2) or b_gpu.shape[0] != a_gpu.shape[0]:
         raise ValueError(f"b_gpu has shape {b_gpu.shape}; expected a vector or matrix with {a_gpu.shape[0]} rows")
     is_upper, factor = _factor(a_gpu, uplo, lib)
-    lower = factor.T.conj() if is_upper else factor
     _store_factor(a_gpu, is_upper, factor)
-    b_gpu[...] = _linalg.solve(lower.T.conj(), _linalg.solve(lower, b_gpu))
+    b_gpu[...] = _linalg.cho_solve((factor, not is_upper), b_gpu)
 
 
 @_allocates
