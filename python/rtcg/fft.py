@@ -1,6 +1,6 @@
 """Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
 
-The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 16 elements for
+The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 32 elements for
 lengths whose prime factors are at most 13, and Bluestein's algorithm for others. float16, float32 and complex64 are
 transformed in single precision, everything else in double precision. No function waits for the device. The twiddles and
 chirps of a length are computed on the device when first needed and are kept, up to 64 MiB per context. The first

@@ -3,6 +3,8 @@
 //! Lengths whose prime factors are at most 13 are split into passes (`plan`); others are computed by convolution with a
 //! chirp. Real data of even length is processed in pairs, as complex numbers of half the length.
 
+mod bank_conflicts;
+mod block_plan;
 mod choices;
 mod passes;
 mod plan;

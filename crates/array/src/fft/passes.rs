@@ -1,12 +1,13 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
+use super::block_plan::BlockPlan;
 use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
-use super::plan::{factor_into_radices, is_smooth, next_fast_len, threads_per_transform};
+use super::plan::{is_smooth, next_fast_len};
 use super::tables::{TableKind, fft_table};
 use crate::array::GpuArray;
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
+    FFT_STAGES, FftExchange, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
 use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -290,7 +291,7 @@ impl FftPass<'_> {
     fn transform_dims(&self) -> SmallVec<[TransformDim; 4]> {
         let (from, to, earlier_lengths_product, rest) =
             (self.from, self.to, self.earlier_lengths_product(), self.later_lengths_product());
-        let mut dims = SmallVec::new();
+        let mut dims: SmallVec<[TransformDim; 4]> = SmallVec::new();
         if self.fft.inner > 1 {
             dims.push(TransformDim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
         }
@@ -328,7 +329,10 @@ impl FftPass<'_> {
             }
         }
         dims.push(TransformDim { size: self.fft.outer, from: from.outer, to: to.outer, at: 0, store_weight: 0 });
-        dims
+        // Kernels have code for each index.
+        let first = dims[0];
+        let others = dims[1..].iter().filter(|dim| dim.size > 1).copied();
+        std::iter::once(first).chain(others).collect()
     }
 
     fn pass_problem(&self, dims: &[TransformDim]) -> FftPassProblem {
@@ -344,21 +348,32 @@ impl FftPass<'_> {
 
     fn pass_kernel(
         &self,
-        ctx: &ArrayContext,
         fused: PrologueEpilogue,
         choice: &FftPassChoice,
         problem: &FftPassProblem,
-        radices: &[usize],
+        plan: &BlockPlan,
+        (dims, is_simd_cpu): (&[TransformDim], bool),
     ) -> FftPassSpec {
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
-        radices.iter().zip(&mut all).for_each(|(&radix, store_weight)| *store_weight = radix as u8);
+        plan.radices.iter().zip(&mut all).for_each(|(&radix, stage)| *stage = radix as u8);
+        let mut exchanges = [FftExchange::default(); FFT_STAGES - 1];
+        plan.exchanges.iter().zip(&mut exchanges).for_each(|(&planned, exchange)| *exchange = planned);
+        let (in_step, out_step) = self.element_strides();
+        let load_bytes = |source| fft.dtype.itemsize() / if source == FftSource::Real { 2 } else { 1 };
+        let store_bytes = |result| fft.dtype.itemsize() / if result == FftResult::Real { 2 } else { 1 };
         let load = FftLoad {
             source: if self.is_first { fft.source } else { FftSource::Complex },
             is_limited: self.is_first && fft.in_limit.is_some(),
             is_swapped: self.is_first && fused.swap_in,
             has_factors: self.is_first && fused.in_factors.is_some(),
             by_columns: problem.loads_columns,
+            is_dense: false,
+        };
+        let load = FftLoad {
+            is_dense: matches!(load.source, FftSource::Complex | FftSource::Real)
+                && in_step == load_bytes(load.source) as isize,
+            ..load
         };
         let store = FftStore {
             applies_twiddles: !self.is_last,
@@ -369,16 +384,22 @@ impl FftPass<'_> {
             result: if self.is_last { fft.result } else { FftResult::Complex },
             is_limited: self.is_last && fft.out_limit.is_some(),
             by_columns: problem.stores_columns,
+            is_dense: false,
         };
-        let threads = threads_per_transform(radices, choice.thread_budget());
-        let columns = choice.columns(problem, threads, &ctx.device_info());
-        let pad_interval = if choice.padded { smem_pad_interval(radices, columns, load, store) } else { 0 };
+        let store = FftStore {
+            is_dense: store.result != FftResult::Pair && out_step == store_bytes(store.result) as isize,
+            ..store
+        };
         FftPassSpec {
             dtype: fft.dtype,
             radices: all,
-            threads: threads as u16,
-            columns: columns as u16,
-            pad_interval: pad_interval as u16,
+            threads: plan.threads as u16,
+            columns: plan.columns as u16,
+            dims: dims.len() as u8,
+            resident_blocks: 0,
+            reads_first: !is_simd_cpu && dims.len() > 1,
+            multiplies_twiddles: choice.multiplies_twiddles,
+            exchanges,
             load,
             store,
         }
@@ -407,10 +428,13 @@ impl FftPass<'_> {
         }
         let problem = self.pass_problem(&dims);
         let choice: FftPassChoice = ctx.choose(&problem);
-        let radices = factor_into_radices(self.transform_length(), choice.thread_budget()).ok_or_else(too_many)?;
-        let kernel = self.pass_kernel(ctx, fused, &choice, &problem, &radices);
-        let stages =
-            if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
+        let device_info = ctx.device_info();
+        let plan = choice.plan(&problem, &device_info).ok_or_else(too_many)?;
+        let kernel = self.pass_kernel(fused, &choice, &problem, &plan, (&dims, device_info.is_simd_cpu()));
+        let stages = match plan.radices.len() {
+            1 => None,
+            _ => Some(stage_twiddles(ctx, fft.dtype, &plan.radices, kernel.radices)?),
+        };
         dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
         let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
@@ -444,17 +468,5 @@ impl FftPass<'_> {
             kernel.dynamic_smem_bytes(),
             &args,
         )
-    }
-}
-
-/// Elements of shared memory between gaps of one. What adjacent threads write first is as far apart as the first
-/// butterfly is long, times the columns if only those of later stages are adjacent. A gap for each of these steps keeps
-/// them off the same banks; steps that are no multiples of 4 are often better off without when there are more stages.
-fn smem_pad_interval(radices: &[usize], columns: usize, load: FftLoad, store: FftStore) -> usize {
-    match radices[0] {
-        radix if store.by_columns && !load.by_columns => radix * columns,
-        8 | 16 => 16,
-        radix if radix.is_multiple_of(4) || (radix.is_multiple_of(2) && radices.len() == 2) => radix,
-        _ => 0,
     }
 }
