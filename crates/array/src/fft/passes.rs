@@ -2,12 +2,14 @@
 
 use super::block_plan::BlockPlan;
 use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
+use super::expressions::BoundFusion;
 use super::plan::{is_smooth, next_fast_len};
 use super::tables::{TableKind, fft_table};
 use crate::array::GpuArray;
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    FFT_STAGES, FftExchange, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
+    FFT_STAGES, FftExchange, FftExpressions, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource,
+    FftStore, FusedFftPass,
 };
 use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -36,8 +38,8 @@ impl BatchLayout {
 }
 
 /// Transforms of length `n` for all outer and inner indices.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BatchedFft {
+#[derive(Clone, Copy)]
+pub(super) struct BatchedFft<'a> {
     pub dtype: DType,
     pub n: usize,
     pub outer: usize,
@@ -52,6 +54,8 @@ pub(super) struct BatchedFft {
     pub out_limit: Option<usize>,
     pub is_inverse: bool,
     pub scale: f64,
+    /// Expressions that are applied to what is read first and written last.
+    pub fusion: Option<&'a BoundFusion>,
 }
 
 /// What is done beside a transform, to its elements as they are read and written.
@@ -63,6 +67,9 @@ struct PrologueEpilogue {
     swap_out: bool,
     out_factors: Option<u64>,
     swap_last: bool,
+    /// Whether what is read, or written, is between two transforms of a convolution.
+    reads_between: bool,
+    writes_between: bool,
 }
 
 /// An index of transforms: strides in bytes, weights in the index of an element.
@@ -73,9 +80,11 @@ struct TransformDim {
     to: isize,
     at: usize,
     store_weight: usize,
+    /// Weight in the number of a transform.
+    row: usize,
 }
 
-impl BatchedFft {
+impl BatchedFft<'_> {
     /// Enqueues all launches.
     pub(super) fn enqueue_launches(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
         match self.pass_lengths(ctx, self.n) {
@@ -126,6 +135,7 @@ impl BatchedFft {
                 in_factors: Some((chirp_start, n)),
                 out_factors: Some(spectrum.device_ptr()),
                 swap_last: true,
+                writes_between: true,
                 ..PrologueEpilogue::default()
             },
         )?;
@@ -135,8 +145,13 @@ impl BatchedFft {
         let scale = self.scale / m as f64;
         let back = BatchedFft { n: m, from: between_place, source, in_limit: None, out_limit, scale, ..*self };
         let out_factors = Some(chirp_start);
-        let fused =
-            PrologueEpilogue { swap_out: true, out_factors, swap_last: self.is_inverse, ..PrologueEpilogue::default() };
+        let fused = PrologueEpilogue {
+            swap_out: true,
+            out_factors,
+            swap_last: self.is_inverse,
+            reads_between: true,
+            ..PrologueEpilogue::default()
+        };
         back.run_passes(ctx, &lengths, fused)
     }
 
@@ -168,6 +183,7 @@ impl BatchedFft {
                 out_limit: None,
                 is_inverse: false,
                 scale: 1.0,
+                fusion: None,
             };
             whole.enqueue_launches(ctx)
         })
@@ -263,7 +279,7 @@ fn stage_twiddles(
 
 /// One pass of a job: transforms of one of the lengths.
 struct FftPass<'a> {
-    fft: &'a BatchedFft,
+    fft: &'a BatchedFft<'a>,
     lengths: &'a [usize],
     index: usize,
     from: BatchLayout,
@@ -293,7 +309,14 @@ impl FftPass<'_> {
             (self.from, self.to, self.earlier_lengths_product(), self.later_lengths_product());
         let mut dims: SmallVec<[TransformDim; 4]> = SmallVec::new();
         if self.fft.inner > 1 {
-            dims.push(TransformDim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
+            dims.push(TransformDim {
+                size: self.fft.inner,
+                from: from.inner,
+                to: to.inner,
+                at: 0,
+                store_weight: 0,
+                row: 1,
+            });
         }
         if !self.is_last {
             dims.push(TransformDim {
@@ -302,6 +325,7 @@ impl FftPass<'_> {
                 to: to.step,
                 at: earlier_lengths_product,
                 store_weight: 0,
+                row: 0,
             });
         }
         if !self.is_first && !self.is_last {
@@ -312,6 +336,7 @@ impl FftPass<'_> {
                 to: apart * to.step,
                 at: 0,
                 store_weight: 0,
+                row: 0,
             });
         }
         if !self.is_first && self.is_last {
@@ -325,10 +350,18 @@ impl FftPass<'_> {
                     to: store_weight as isize * to.step,
                     at: 0,
                     store_weight,
+                    row: 0,
                 });
             }
         }
-        dims.push(TransformDim { size: self.fft.outer, from: from.outer, to: to.outer, at: 0, store_weight: 0 });
+        dims.push(TransformDim {
+            size: self.fft.outer,
+            from: from.outer,
+            to: to.outer,
+            at: 0,
+            store_weight: 0,
+            row: self.fft.inner,
+        });
         // Kernels have code for each index.
         let first = dims[0];
         let others = dims[1..].iter().filter(|dim| dim.size > 1).copied();
@@ -435,7 +468,7 @@ impl FftPass<'_> {
             1 => None,
             _ => Some(stage_twiddles(ctx, fft.dtype, &plan.radices, kernel.radices)?),
         };
-        dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
+        dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0, row: 0 });
         let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
         let turns_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
@@ -448,6 +481,7 @@ impl FftPass<'_> {
         dims.iter().for_each(|dim| args.push_i64(dim.to as i64));
         dims.iter().for_each(|dim| args.push_u64(dim.at as u64));
         dims.iter().for_each(|dim| args.push_u64(dim.store_weight as u64));
+        dims.iter().for_each(|dim| args.push_u64(dim.row as u64));
         let (in_step, out_step) = self.element_strides();
         let length = fused.in_factors.map_or(fft.n, |factors| factors.1);
         [in_step, out_step].iter().for_each(|&step| args.push_i64(step as i64));
@@ -461,12 +495,18 @@ impl FftPass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        ctx.launch_grid(
-            &kernel,
-            [blocks.ok_or_else(too_many)?, 1, 1],
-            [kernel.block_threads(), 1, 1],
-            kernel.dynamic_smem_bytes(),
-            &args,
-        )
+        let grid = [blocks.ok_or_else(too_many)?, 1, 1];
+        let (block, shared_bytes) = ([kernel.block_threads(), 1, 1], kernel.dynamic_smem_bytes());
+        let has = |of: fn(&FftExpressions) -> bool| fft.fusion.is_some_and(|fusion| of(&fusion.source));
+        let loads = self.is_first && !fused.reads_between && has(|source| source.load.is_some());
+        let stores = self.is_last && !fused.writes_between && has(|source| source.store.is_some());
+        match fft.fusion.filter(|_| loads || stores) {
+            None => ctx.launch_grid(&kernel, grid, block, shared_bytes, &args),
+            Some(fusion) => {
+                fusion.push_args(&mut args)?;
+                let kernel = FusedFftPass { pass: kernel, expressions: fusion.source.clone(), loads, stores };
+                ctx.launch_grid(&kernel, grid, block, shared_bytes, &args)
+            }
+        }
     }
 }

@@ -31,8 +31,8 @@ pub use einsum::{
 pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
 pub use expression::ExpressionSource;
 pub use fft::{
-    FFT_STAGES, FftExchange, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
-    MAX_FFT_RADIX,
+    FFT_EXPRESSION_NAMES, FFT_STAGES, FftExchange, FftExpressions, FftHelper, FftHelperKernel, FftLoad, FftPassSpec,
+    FftResult, FftSource, FftStore, FusedFftPass, MAX_FFT_RADIX,
 };
 pub use gather::{BoundsMode, GatherDirection, GatherSpec};
 pub use linalg::{

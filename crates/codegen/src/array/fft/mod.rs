@@ -12,9 +12,11 @@
 
 mod butterfly;
 mod exchange;
+mod expressions;
 mod helper_kernels;
 
 pub use exchange::FftExchange;
+pub use expressions::{FFT_EXPRESSION_NAMES, FftExpressions, FusedFftPass};
 pub use helper_kernels::{FftHelper, FftHelperKernel};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -160,7 +162,8 @@ impl FftPassSpec {
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
     }
 
-    fn write_load(&self, text: &mut String) {
+    /// `user` is a statement for elements that exist, of the index `INDEX`.
+    fn write_load(&self, text: &mut String, user: &str) {
         let load = self.load;
         let limited = |index: &str, value: &str| match load.is_limited {
             true => format!("{index} < p.in_limit ? {value} : C{{0, 0}}"),
@@ -185,7 +188,19 @@ impl FftPassSpec {
                 limited("near", "*(const C *)from")
             ),
         };
-        text.push_str("__device__ __forceinline__ C load(const char *from, I at, const Plan &p, const C *__restrict__ factors)\n{\n");
+        let index = if load.source == FftSource::Hermitian { "near" } else { "at" };
+        let body = match user {
+            "" => body,
+            _ => {
+                let guard = if load.is_limited { format!("if ({index} < p.in_limit) ") } else { String::new() };
+                let applied = format!("  {guard}{}\n", user.replace("INDEX", index));
+                let (read, rest) = body.split_at(
+                    body.find("C z").and_then(|at| Some(at + body[at..].find('\n')? + 1)).unwrap_or(body.len()),
+                );
+                format!("{read}{applied}{rest}")
+            }
+        };
+        text.push_str("__device__ __forceinline__ C load(const char *from, I at, I row, const Plan &p, const C *__restrict__ factors USER_PARAMETER)\n{\n");
         // What lies behind the elements of a transform that is a longer one's part is not there to be read.
         if load.has_factors {
             text.push_str("  if (at >= p.length) return C{0, 0};\n");
@@ -200,10 +215,11 @@ impl FftPassSpec {
         text.push_str("  return z;\n}\n");
     }
 
-    fn write_store(&self, text: &mut String) {
+    /// `user` is a statement before an element is written.
+    fn write_store(&self, text: &mut String, user: &str) {
         let store = self.store;
         text.push_str(
-            "__device__ __forceinline__ void store(char *to, C z, I at, unsigned long long twiddle_exponent, const Plan &p, const C *__restrict__ factors, const C *__restrict__ twiddles)\n{\n",
+            "__device__ __forceinline__ void store(char *to, C z, I at, I row, unsigned long long twiddle_exponent, const Plan &p, const C *__restrict__ factors, const C *__restrict__ twiddles USER_PARAMETER)\n{\n",
         );
         if store.is_limited {
             text.push_str("  if (at >= p.out_limit) return;\n");
@@ -220,6 +236,7 @@ impl FftPassSpec {
             (store.is_swapped_last, swap),
         ];
         lines.iter().filter(|line| line.0).for_each(|line| text.push_str(line.1));
+        text.push_str(user);
         text.push_str(match store.result {
             FftResult::Complex => "  *(C *)to = z;\n}\n",
             FftResult::Real => "  *(R *)to = z.x;\n}\n",
@@ -300,14 +317,14 @@ impl FftPassSpec {
             text.push_str(
                 "    const I nearest = is_there ? column : p.size[0] - 1;\n\
                  \x20   const char *const from = in + in_start + nearest * p.in_stride[0];\n\
-                 \x20   const I at = at_start + nearest * p.at[0];\n",
+                 \x20   const I at = at_start + nearest * p.at[0], in_row = row_start + nearest * p.row[0];\n",
             );
             self.write_stage_loop(
                 text,
                 radix,
                 "          const char *const near = from + (I)i * IN_STEP;\n\
                  \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++)\n\
-                 \x20           v[b][r] = load(near + r * (STEP * IN_STEP), at + (i + r * STEP) * p.at_step, p, in_factors);\n",
+                 \x20           v[b][r] = load(near + r * (STEP * IN_STEP), at + (i + r * STEP) * p.at_step, in_row, p, in_factors USER_ARGUMENT);\n",
             );
             if self.reads_first {
                 text.push_str("    __syncwarp();\n");
@@ -349,7 +366,7 @@ impl FftPassSpec {
         if is_last {
             text.push_str(
                 "    char *const to = out + out_start + column * p.out_stride[0];\n\
-                 \x20   const I to_place = to_start + column * p.to[0];\n\
+                 \x20   const I to_place = to_start + column * p.to[0], out_row = row_start + column * p.row[0];\n\
                  \x20   const unsigned long long twiddle_exponent = at_start + column * p.at[0];\n",
             );
             return self.write_stage_loop(
@@ -357,7 +374,7 @@ impl FftPassSpec {
                 radix,
                 "          char *const near = to + (I)i * OUT_STEP;\n\
                  \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
-                 \x20           if (is_there) store(near + r * (STEP * OUT_STEP), v[b][r], to_place + k * p.to_step, k * twiddle_exponent, p, out_factors, twiddles);\n          }\n",
+                 \x20           if (is_there) store(near + r * (STEP * OUT_STEP), v[b][r], to_place + k * p.to_step, out_row, k * twiddle_exponent, p, out_factors, twiddles USER_ARGUMENT);\n          }\n",
             );
         }
         if !is_first {
@@ -380,6 +397,14 @@ impl KernelSpec for FftPassSpec {
     }
 
     fn source(&self) -> String {
+        format!("#define USER_PARAMETER\n#define USER_ARGUMENT\n{}", self.source_with("", ""))
+    }
+}
+
+impl FftPassSpec {
+    /// The source behind definitions of `USER_PARAMETER` and `USER_ARGUMENT`, with statements that are applied to the
+    /// elements that are read, and that are written.
+    fn source_with(&self, load: &str, store: &str) -> String {
         let mut text = fft_preamble(self.dtype);
         let mut written = [false; MAX_FFT_RADIX + 1];
         for radix in self.stage_radices() {
@@ -407,8 +432,8 @@ impl KernelSpec for FftPassSpec {
         let to = step(self.store.is_dense, self.store.result == FftResult::Real, "p.out_step");
         let _ = writeln!(text, "#define IN_STEP {from}\n#define OUT_STEP {to}");
         text.push_str(PASS_PLAN_SOURCE);
-        self.write_load(&mut text);
-        self.write_store(&mut text);
+        self.write_load(&mut text, load);
+        self.write_store(&mut text, store);
         self.write_kernel(&mut text);
         text
     }
@@ -439,10 +464,11 @@ fn fft_preamble(dtype: DType) -> String {
 }
 
 /// Strides are in bytes. The index of an element that limits, factors and twiddles are about is a weighted sum of the
-/// indices of its transform and its own one in it: `at` for what is read, `to` for what is written.
+/// indices of its transform and its own one in it: `at` for what is read, `to` for what is written. `row` weighs the
+/// indices in the number of a transform.
 const PASS_PLAN_SOURCE: &str = "\
 struct Plan {
-  I size[4], in_stride[4], out_stride[4], at[4], to[4];
+  I size[4], in_stride[4], out_stride[4], at[4], to[4], row[4];
   I in_step, out_step, at_step, to_step, in_half, out_half, in_element, in_limit, out_limit, length;
   double scale;
   I bits;
@@ -452,12 +478,12 @@ struct Plan {
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
 const KERNEL_PROLOGUE_SOURCE: &str = "\
-extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p)
+extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p USER_PARAMETER)
 {
   const unsigned int t = threadIdx.x, tiles = DIMS > 1 ? (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS) : 1;
   unsigned int rest = blockIdx.x / tiles;
   const I first = (I)(DIMS > 1 ? blockIdx.x % tiles : blockIdx.x) * COLUMNS;
-  I in_start = 0, out_start = 0, at_start = 0, to_start = 0;
+  I in_start = 0, out_start = 0, at_start = 0, to_start = 0, row_start = 0;
   #pragma unroll
   for (int d = 1; d < DIMS; d++) {
     const I index = d + 1 < DIMS ? rest % (unsigned int)p.size[d] : rest;
@@ -466,6 +492,7 @@ extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const ch
     out_start += index * p.out_stride[d];
     at_start += index * p.at[d];
     to_start += index * p.to[d];
+    row_start += index * p.row[d];
   }
 ";
 
