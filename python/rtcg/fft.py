@@ -1,6 +1,6 @@
 """Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
 
-The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 16 elements for
+The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 32 elements for
 lengths whose prime factors are at most 13, and Bluestein's algorithm for others. float16, float32 and complex64 are
 transformed in single precision, everything else in double precision. No function waits for the device. The twiddles and
 chirps of a length are computed on the device when first needed and are kept, up to 64 MiB per context. The first
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._conversions import as_integer as _as_integer
+from rtcg._conversions import as_integer as _as_integer, as_text as _as_text
 from rtcg._messages import shown
 from rtcg._native import array_fft as _array_fft
 from rtcg.driver import Context as _Context
@@ -83,17 +83,39 @@ def _check_real_input(a: _Array) -> GPUArray:
     return _check_input(a, "biuf", "real numbers or bool")
 
 
-def _transform_one_axis(kind: str, a: GPUArray, n: int, axis: Any, norm: _Norm, out: GPUArray | None) -> GPUArray:
+def _transform_one_axis(
+    kind: str,
+    a: GPUArray,
+    n: int,
+    axis: Any,
+    norm: _Norm,
+    out: GPUArray | None,
+    load: str | None = None,
+    store: str | None = None,
+    operands: dict[str, Any] | None = None,
+) -> GPUArray:
     """The transform along one axis."""
     scale = _norm_factor(n, norm, kind in ("fft", "rfft"))
-    result = _array_fft(a, kind, n, axis, scale)
+    for name, expression in (("load", load), ("store", store)):
+        if expression is not None:
+            _as_text(name, expression, "an expression of CUDA C")
+    named = [(name, _xp._unmasked_to_device(name, array)) for name, array in (operands or {}).items()]
+    result = _array_fft(a, kind, n, axis, scale, (load, store), named)
     if kind == "irfft" and a.dtype == np.float16:
         result = result.astype(np.float16)
     return _xp._copy_to_out(out, result)
 
 
 def fft(
-    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+    a: _Array,
+    n: SupportsIndex | None = None,
+    axis: SupportsIndex = -1,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+    *,
+    load: str | None = None,
+    store: str | None = None,
+    **operands: Any,
 ) -> GPUArray:
     """The discrete Fourier transform along an axis; does not wait. See `numpy.fft.fft`.
 
@@ -111,31 +133,63 @@ def fft(
         backward (the default), ortho or forward, as in NumPy.
     out : GPUArray, optional
         Has the shape and dtype of the result.
+    load, store : str, optional
+        CUDA C expressions that the kernels apply to each element as they read it, and as they write it: of the element
+        `x`, its index `i` along the axis, the number `row` of its transform, and `operands`. `x` has the precision of
+        the transform. What `load` gives may be complex; the result keeps its dtype. Zeros that pad rows are not loaded.
+    **operands : array-like
+        Arrays that the expressions read, by name. They have flat indices in C order, as in ``w[i]``, which are not
+        checked; scalars and arrays without axes are values.
 
     Raises
     ------
     ValueError
-        If `n` is less than 1, or for an unknown `norm`.
+        If `n` is less than 1, or for an unknown `norm`, an empty expression, or operands without one.
     TypeError
         If the elements are not numbers.
+    pycuda.driver.CompileError
+        If an expression does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np, rtcg.autoinit
+    >>> from rtcg import fft
+    >>> fft.fft(np.ones(4), load="x * w[i]", store="x * s", w=np.array([1.0, -1.0, 1.0, -1.0]), s=0.5).get().tolist()
+    [0j, 0j, (2+0j), 0j]
     """
     a = _check_input(a)
-    return _transform_one_axis("fft", a, _transform_length(a, n, axis, int), axis, norm, out)
+    return _transform_one_axis("fft", a, _transform_length(a, n, axis, int), axis, norm, out, load, store, operands)
 
 
 def ifft(
-    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+    a: _Array,
+    n: SupportsIndex | None = None,
+    axis: SupportsIndex = -1,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+    *,
+    load: str | None = None,
+    store: str | None = None,
+    **operands: Any,
 ) -> GPUArray:
     """The inverse of `fft` along an axis: a new array of complex numbers; does not wait.
 
     Parameters, dtypes and errors are those of `fft`; with the norm "backward" the result is divided by `n`.
     """
     a = _check_input(a)
-    return _transform_one_axis("ifft", a, _transform_length(a, n, axis, int), axis, norm, out)
+    return _transform_one_axis("ifft", a, _transform_length(a, n, axis, int), axis, norm, out, load, store, operands)
 
 
 def rfft(
-    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+    a: _Array,
+    n: SupportsIndex | None = None,
+    axis: SupportsIndex = -1,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+    *,
+    load: str | None = None,
+    store: str | None = None,
+    **operands: Any,
 ) -> GPUArray:
     """The transform of real numbers along an axis: its first ``n // 2 + 1`` coefficients; does not wait.
 
@@ -143,11 +197,19 @@ def rfft(
     and other errors are those of `fft`, but it does half the work.
     """
     a = _check_real_input(a)
-    return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out)
+    return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out, load, store, operands)
 
 
 def irfft(
-    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+    a: _Array,
+    n: SupportsIndex | None = None,
+    axis: SupportsIndex = -1,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+    *,
+    load: str | None = None,
+    store: str | None = None,
+    **operands: Any,
 ) -> GPUArray:
     """The inverse of `rfft`: a new array of real numbers, with `n` elements along the axis; does not wait.
 
@@ -155,7 +217,8 @@ def irfft(
     default. The result is float16, float32 or float64. Parameters and errors are otherwise those of `fft`.
     """
     a = _check_input(a)
-    return _transform_one_axis("irfft", a, _transform_length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
+    n = _transform_length(a, n, axis, lambda m: 2 * (m - 1))
+    return _transform_one_axis("irfft", a, n, axis, norm, out, load, store, operands)
 
 
 def hfft(

@@ -51,7 +51,7 @@ pub use category::{CategoryOp, CategoryOptions, category_reduce, category_sums, 
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts, result_type};
-pub use fft::{FftKind, MAX_FFT_TABLE_BYTES, clear_fft_tables, fft_table_bytes};
+pub use fft::{FftFusion, FftKind, MAX_FFT_TABLE_BYTES, clear_fft_tables, fft_table_bytes};
 pub use gather::FancyIndex;
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes, repeated_axis};
 pub use linalg::{

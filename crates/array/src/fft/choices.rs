@@ -1,13 +1,10 @@
 //! What transforms leave open: the lengths of passes, the butterflies, and the work per block.
 
-use super::plan::{
-    BlockBudget, BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, plan_pass_lengths,
-    threads_per_transform, transforms_per_block,
-};
+use super::block_plan::{BlockPlan, plan_block};
+use super::plan::{BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, plan_pass_lengths};
 use rtcg_hal::{DeviceInfo, tunable};
+use std::sync::Arc;
 
-/// Threads of a block, at most.
-const MAX_BLOCK_THREADS: usize = 1024;
 /// Most passes, whose indices of transforms kernels have room for.
 const MAX_PASSES: usize = 3;
 
@@ -27,7 +24,7 @@ tunable! {
         /// Whether a block does the whole transform if it fits and its elements are contiguous.
         whole: bool = [false, true],
         /// Maximum length of a pass, if there are several.
-        max_pass: i64 = [64, 128, 256, 512, 1024],
+        max_pass: i64 = [64, 128, 256, 512, 1024, 2048, 4096],
     }
     device {}
     require {}
@@ -35,8 +32,12 @@ tunable! {
     also check_lengths;
 }
 
-fn fft_lengths_rule(_: &FftLengthsProblem, _: &DeviceInfo) -> FftLengths {
-    FftLengths { whole: true, max_pass: MAX_STRIDED_PASS_LENGTH as i64 }
+/// The longest pass that reads columns: twice as long as others where a block has room for 64 adjacent bytes of each
+/// of its rows, for then two passes do what takes three else.
+fn fft_lengths_rule(_: &FftLengthsProblem, device_info: &DeviceInfo) -> FftLengths {
+    let is_wide = !device_info.is_simd_cpu() && shared_bytes(device_info) >= 2 * MAX_STRIDED_PASS_LENGTH * 64 * 9 / 8;
+    let max_pass = if is_wide { 2 * MAX_STRIDED_PASS_LENGTH } else { MAX_STRIDED_PASS_LENGTH };
+    FftLengths { whole: true, max_pass: max_pass as i64 }
 }
 
 fn check_lengths(choice: &FftLengths, problem: &FftLengthsProblem, device_info: &DeviceInfo) -> Option<&'static str> {
@@ -49,11 +50,21 @@ fn check_lengths(choice: &FftLengths, problem: &FftLengthsProblem, device_info: 
 impl FftLengths {
     /// The lengths of the passes; `None` where the length has a large prime factor.
     pub(super) fn lengths(&self, problem: &FftLengthsProblem, device_info: &DeviceInfo) -> Option<Vec<usize>> {
-        let (budget, shared_bytes) = (thread_budget(device_info), shared_bytes(device_info));
-        let block = BlockLimits { shared_bytes, itemsize: problem.itemsize as usize, budget };
-        let block = (self.whole && problem.contiguous).then_some(block);
-        plan_pass_lengths(problem.n as usize, block, self.max_pass as usize)
+        let fits_block = self.whole && problem.contiguous && fits_block(problem, device_info);
+        plan_pass_lengths(problem.n as usize, fits_block, self.max_pass as usize)
     }
+}
+
+/// Whether a block has room for a whole transform.
+fn fits_block(problem: &FftLengthsProblem, device_info: &DeviceInfo) -> bool {
+    let (length, itemsize) = (problem.n, problem.itemsize);
+    if device_info.is_simd_cpu() {
+        let (shared_bytes, budget) = (shared_bytes(device_info), ThreadBudget::SIMD_BUDGET);
+        return BlockLimits { shared_bytes, itemsize: itemsize as usize, budget }.fits_block(length as usize);
+    }
+    let whole = FftPassProblem { itemsize, length, transforms: 1, loads_columns: false, stores_columns: false };
+    length * itemsize <= shared_bytes(device_info) as i64
+        && fft_pass_rule(&whole, device_info).plan(&whole, device_info).is_some()
 }
 
 tunable! {
@@ -74,15 +85,17 @@ tunable! {
     }
     parameters {
         /// Maximum radix of a butterfly; 11 and 13 are used only if unavoidable.
-        max_radix: i64 = [8, 9, 10, 12, 15, 16],
-        /// Maximum elements per thread to balance the work.
-        thread_elements: i64 = [4, 8, 16, 24, 32],
-        /// Elements per block.
+        max_radix: i64 = [8, 10, 16, 25, 32],
+        /// Maximum elements per thread.
+        thread_elements: i64 = [8, 16, 25, 32],
+        /// Maximum elements per block, if it has several transforms.
         block_elements: i64 = [512, 1024, 2048, 4096, 8192],
-        /// Threads per block.
+        /// Maximum threads per block, if it has several transforms.
         block_threads: i64 = [64, 128, 256, 512],
         /// Whether shared memory is padded, so that adjacent threads conflict in fewer banks.
         padded: bool = [false, true],
+        /// Whether most twiddles are products of two that are read, which takes fewer reads.
+        multiplies_twiddles: bool = [false, true],
     }
     device {}
     require {}
@@ -90,60 +103,40 @@ tunable! {
     also check_pass;
 }
 
-/// Transforms of columns are best wide where they are read, for whole lines of the cache, and less so where they are
-/// written only.
+/// Threads of a GPU have room for long butterflies, and blocks should be small, so that a multiprocessor has several.
+/// A SIMD CPU has no banks of shared memory, and compiles long code slowly.
 fn fft_pass_rule(problem: &FftPassProblem, device_info: &DeviceInfo) -> FftPassChoice {
-    let budget = thread_budget(device_info);
-    // On a SIMD CPU shared memory has no banks.
-    let has_banks = !device_info.is_simd_cpu();
-    let (block_elements, block_threads) = match (has_banks, problem.loads_columns, problem.stores_columns) {
-        (true, true, _) => (4096, 512),
-        (true, false, true) => (2048, 512),
-        _ => ((32 << 10) / problem.itemsize, 256),
-    };
+    if device_info.is_simd_cpu() {
+        let ThreadBudget { max_radix, elements } = ThreadBudget::SIMD_BUDGET;
+        return FftPassChoice {
+            max_radix: max_radix as i64,
+            thread_elements: elements as i64,
+            block_elements: (32 << 10) / problem.itemsize,
+            block_threads: 256,
+            padded: false,
+            multiplies_twiddles: false,
+        };
+    }
+    let most = if problem.itemsize == 8 { 32 } else { 25 };
     FftPassChoice {
-        max_radix: budget.max_radix as i64,
-        thread_elements: budget.elements as i64,
-        block_elements,
-        block_threads,
-        padded: has_banks,
+        max_radix: most,
+        thread_elements: most,
+        block_elements: (64 << 10) / problem.itemsize,
+        block_threads: 512,
+        padded: true,
+        multiplies_twiddles: true,
     }
 }
 
 fn check_pass(choice: &FftPassChoice, problem: &FftPassProblem, device_info: &DeviceInfo) -> Option<&'static str> {
-    let Some(radices) = factor_into_radices(problem.length as usize, choice.thread_budget()) else {
-        return Some("the length is a product of too many butterflies of at most max_radix");
-    };
-    let threads = threads_per_transform(&radices, choice.thread_budget());
-    let columns = choice.columns(problem, threads, device_info);
-    if threads * columns > MAX_BLOCK_THREADS {
-        return Some("a block has more than 1024 threads");
-    }
-    // Gaps are at most one behind 8 elements, or behind what the first butterfly writes.
-    let elements = problem.length as usize * columns;
-    let nbytes = (elements + elements / radices[0].clamp(2, 8)) * problem.itemsize as usize;
-    (nbytes > shared_bytes(device_info)).then_some("a block has more elements than shared memory")
+    choice.plan(problem, device_info).is_none().then_some("no block has room for such a transform")
 }
 
 impl FftPassChoice {
-    pub(super) fn thread_budget(&self) -> ThreadBudget {
-        ThreadBudget { max_radix: self.max_radix as usize, elements: self.thread_elements as usize }
+    /// What a block does; `None` where none has room for it.
+    pub(super) fn plan(&self, problem: &FftPassProblem, device_info: &DeviceInfo) -> Option<Arc<BlockPlan>> {
+        plan_block(problem, self, device_info, shared_bytes(device_info))
     }
-
-    /// Transforms of a block, each of which has so many threads.
-    pub(super) fn columns(&self, problem: &FftPassProblem, threads: usize, device_info: &DeviceInfo) -> usize {
-        let itemsize = problem.itemsize as usize;
-        // With the gaps, which are few beside the elements.
-        let most = shared_bytes(device_info) / itemsize * 3 / 4;
-        let elements = (self.block_elements as usize).min(most);
-        let budget = BlockBudget { elements, threads: self.block_threads as usize };
-        transforms_per_block(problem.length as usize, threads, itemsize, problem.transforms as usize, budget)
-    }
-}
-
-/// What a thread has room for.
-fn thread_budget(device_info: &DeviceInfo) -> ThreadBudget {
-    if device_info.is_simd_cpu() { ThreadBudget::SIMD_BUDGET } else { ThreadBudget::SIMT_BUDGET }
 }
 
 /// The shared memory of a block; of a processor, what is near it.

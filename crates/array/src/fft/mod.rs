@@ -3,7 +3,10 @@
 //! Lengths whose prime factors are at most 13 are split into passes (`plan`); others are computed by convolution with a
 //! chirp. Real data of even length is processed in pairs, as complex numbers of half the length.
 
+mod bank_conflicts;
+mod block_plan;
 mod choices;
+mod expressions;
 mod passes;
 mod plan;
 mod tables;
@@ -11,6 +14,8 @@ mod tables;
 use crate::array::GpuArray;
 use crate::layout::{Order, Shape};
 pub(crate) use choices::{FftLengths, FftPassChoice};
+use expressions::BoundFusion;
+pub use expressions::FftFusion;
 use passes::{BatchLayout, BatchedFft, launch_helper_kernel, twiddle_table};
 use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
 use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
@@ -99,6 +104,17 @@ impl GpuArray {
     /// When `n` is 0, when there is no such axis, when elements are bfloat16 or records, when they are complex but must
     /// be real, and when the device is out of memory.
     pub fn fft(&self, kind: FftKind, axis: usize, n: usize, scale: f64) -> Result<GpuArray> {
+        self.fft_fused(kind, axis, n, scale, None)
+    }
+
+    fn fft_fused(
+        &self,
+        kind: FftKind,
+        axis: usize,
+        n: usize,
+        scale: f64,
+        fusion: Option<&BoundFusion>,
+    ) -> Result<GpuArray> {
         if n == 0 {
             return Err(ArrayError::value_error("Invalid number of FFT data points (0) specified."));
         }
@@ -119,6 +135,9 @@ impl GpuArray {
         if out.size() == 0 {
             return Ok(out);
         }
+        if self.shape()[axis] == 0 && fusion.is_some() {
+            return Err(ArrayError::value_error("the axis has no elements to apply load or store to; expected some"));
+        }
         if self.shape()[axis] == 0 {
             out.memset_zero()?;
             return Ok(out);
@@ -130,12 +149,12 @@ impl GpuArray {
         if inner > 1 && inner * complex.itemsize() < 32 {
             let (axis, last) = (axis as isize, self.ndim() as isize - 1);
             let transposed = source.moveaxis(&[axis], &[last])?.copy(Some(Order::C))?;
-            let transformed = transposed.fft(kind, last as usize, n, scale)?;
+            let transformed = transposed.fft_fused(kind, last as usize, n, scale, fusion)?;
             out.assign(&transformed.moveaxis(&[last], &[axis])?)?;
             return Ok(out);
         }
         let rows = FftRows::new(&source, axis, source.itemsize())?;
-        FftTransform { rows, complex, n, scale, out: &out }.run_transform(kind)?;
+        FftTransform { rows, complex, n, scale, out: &out, fusion }.run_transform(kind)?;
         Ok(out)
     }
 }
@@ -147,11 +166,13 @@ struct FftTransform<'a> {
     n: usize,
     scale: f64,
     out: &'a GpuArray,
+    fusion: Option<&'a BoundFusion>,
 }
 
 impl FftTransform<'_> {
     fn run_transform(&self, kind: FftKind) -> Result<()> {
-        let is_even = self.n.is_multiple_of(2);
+        // Expressions are about single elements, not about pairs.
+        let is_even = self.n.is_multiple_of(2) && self.fusion.is_none();
         match kind {
             FftKind::Forward | FftKind::Inverse => self.run_complex(kind == FftKind::Inverse),
             FftKind::RealForward if is_even => self.run_real_forward(),
@@ -177,7 +198,7 @@ impl FftTransform<'_> {
         result: FftResult,
         out_limit: Option<usize>,
         is_inverse: bool,
-    ) -> BatchedFft {
+    ) -> BatchedFft<'_> {
         let rows = &self.rows;
         let needed = if source == FftSource::Hermitian { self.n / 2 + 1 } else { self.n };
         let out_length = out_limit.unwrap_or(self.n);
@@ -199,6 +220,7 @@ impl FftTransform<'_> {
             out_limit,
             is_inverse,
             scale: self.scale,
+            fusion: self.fusion,
         }
     }
 
@@ -226,6 +248,7 @@ impl FftTransform<'_> {
             out_limit: None,
             is_inverse: false,
             scale: 1.0,
+            fusion: None,
         };
         fft.enqueue_launches(ctx)?;
         let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
@@ -274,6 +297,7 @@ impl FftTransform<'_> {
             out_limit: None,
             is_inverse: true,
             scale: self.scale,
+            fusion: None,
         };
         fft.enqueue_launches(ctx)
     }

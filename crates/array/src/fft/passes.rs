@@ -1,12 +1,15 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
+use super::block_plan::BlockPlan;
 use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
-use super::plan::{factor_into_radices, is_smooth, next_fast_len, threads_per_transform};
+use super::expressions::BoundFusion;
+use super::plan::{is_smooth, next_fast_len};
 use super::tables::{TableKind, fft_table};
 use crate::array::GpuArray;
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
+    FFT_STAGES, FftExchange, FftExpressions, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource,
+    FftStore, FusedFftPass,
 };
 use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -35,8 +38,8 @@ impl BatchLayout {
 }
 
 /// Transforms of length `n` for all outer and inner indices.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BatchedFft {
+#[derive(Clone, Copy)]
+pub(super) struct BatchedFft<'a> {
     pub dtype: DType,
     pub n: usize,
     pub outer: usize,
@@ -51,6 +54,8 @@ pub(super) struct BatchedFft {
     pub out_limit: Option<usize>,
     pub is_inverse: bool,
     pub scale: f64,
+    /// Expressions that are applied to what is read first and written last.
+    pub fusion: Option<&'a BoundFusion>,
 }
 
 /// What is done beside a transform, to its elements as they are read and written.
@@ -62,6 +67,9 @@ struct PrologueEpilogue {
     swap_out: bool,
     out_factors: Option<u64>,
     swap_last: bool,
+    /// Whether what is read, or written, is between two transforms of a convolution.
+    reads_between: bool,
+    writes_between: bool,
 }
 
 /// An index of transforms: strides in bytes, weights in the index of an element.
@@ -72,9 +80,11 @@ struct TransformDim {
     to: isize,
     at: usize,
     store_weight: usize,
+    /// Weight in the number of a transform.
+    row: usize,
 }
 
-impl BatchedFft {
+impl BatchedFft<'_> {
     /// Enqueues all launches.
     pub(super) fn enqueue_launches(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
         match self.pass_lengths(ctx, self.n) {
@@ -125,6 +135,7 @@ impl BatchedFft {
                 in_factors: Some((chirp_start, n)),
                 out_factors: Some(spectrum.device_ptr()),
                 swap_last: true,
+                writes_between: true,
                 ..PrologueEpilogue::default()
             },
         )?;
@@ -134,8 +145,13 @@ impl BatchedFft {
         let scale = self.scale / m as f64;
         let back = BatchedFft { n: m, from: between_place, source, in_limit: None, out_limit, scale, ..*self };
         let out_factors = Some(chirp_start);
-        let fused =
-            PrologueEpilogue { swap_out: true, out_factors, swap_last: self.is_inverse, ..PrologueEpilogue::default() };
+        let fused = PrologueEpilogue {
+            swap_out: true,
+            out_factors,
+            swap_last: self.is_inverse,
+            reads_between: true,
+            ..PrologueEpilogue::default()
+        };
         back.run_passes(ctx, &lengths, fused)
     }
 
@@ -167,6 +183,7 @@ impl BatchedFft {
                 out_limit: None,
                 is_inverse: false,
                 scale: 1.0,
+                fusion: None,
             };
             whole.enqueue_launches(ctx)
         })
@@ -262,7 +279,7 @@ fn stage_twiddles(
 
 /// One pass of a job: transforms of one of the lengths.
 struct FftPass<'a> {
-    fft: &'a BatchedFft,
+    fft: &'a BatchedFft<'a>,
     lengths: &'a [usize],
     index: usize,
     from: BatchLayout,
@@ -290,9 +307,16 @@ impl FftPass<'_> {
     fn transform_dims(&self) -> SmallVec<[TransformDim; 4]> {
         let (from, to, earlier_lengths_product, rest) =
             (self.from, self.to, self.earlier_lengths_product(), self.later_lengths_product());
-        let mut dims = SmallVec::new();
+        let mut dims: SmallVec<[TransformDim; 4]> = SmallVec::new();
         if self.fft.inner > 1 {
-            dims.push(TransformDim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
+            dims.push(TransformDim {
+                size: self.fft.inner,
+                from: from.inner,
+                to: to.inner,
+                at: 0,
+                store_weight: 0,
+                row: 1,
+            });
         }
         if !self.is_last {
             dims.push(TransformDim {
@@ -301,6 +325,7 @@ impl FftPass<'_> {
                 to: to.step,
                 at: earlier_lengths_product,
                 store_weight: 0,
+                row: 0,
             });
         }
         if !self.is_first && !self.is_last {
@@ -311,6 +336,7 @@ impl FftPass<'_> {
                 to: apart * to.step,
                 at: 0,
                 store_weight: 0,
+                row: 0,
             });
         }
         if !self.is_first && self.is_last {
@@ -324,11 +350,22 @@ impl FftPass<'_> {
                     to: store_weight as isize * to.step,
                     at: 0,
                     store_weight,
+                    row: 0,
                 });
             }
         }
-        dims.push(TransformDim { size: self.fft.outer, from: from.outer, to: to.outer, at: 0, store_weight: 0 });
-        dims
+        dims.push(TransformDim {
+            size: self.fft.outer,
+            from: from.outer,
+            to: to.outer,
+            at: 0,
+            store_weight: 0,
+            row: self.fft.inner,
+        });
+        // Kernels have code for each index.
+        let first = dims[0];
+        let others = dims[1..].iter().filter(|dim| dim.size > 1).copied();
+        std::iter::once(first).chain(others).collect()
     }
 
     fn pass_problem(&self, dims: &[TransformDim]) -> FftPassProblem {
@@ -344,21 +381,32 @@ impl FftPass<'_> {
 
     fn pass_kernel(
         &self,
-        ctx: &ArrayContext,
         fused: PrologueEpilogue,
         choice: &FftPassChoice,
         problem: &FftPassProblem,
-        radices: &[usize],
+        plan: &BlockPlan,
+        (dims, is_simd_cpu): (&[TransformDim], bool),
     ) -> FftPassSpec {
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
-        radices.iter().zip(&mut all).for_each(|(&radix, store_weight)| *store_weight = radix as u8);
+        plan.radices.iter().zip(&mut all).for_each(|(&radix, stage)| *stage = radix as u8);
+        let mut exchanges = [FftExchange::default(); FFT_STAGES - 1];
+        plan.exchanges.iter().zip(&mut exchanges).for_each(|(&planned, exchange)| *exchange = planned);
+        let (in_step, out_step) = self.element_strides();
+        let load_bytes = |source| fft.dtype.itemsize() / if source == FftSource::Real { 2 } else { 1 };
+        let store_bytes = |result| fft.dtype.itemsize() / if result == FftResult::Real { 2 } else { 1 };
         let load = FftLoad {
             source: if self.is_first { fft.source } else { FftSource::Complex },
             is_limited: self.is_first && fft.in_limit.is_some(),
             is_swapped: self.is_first && fused.swap_in,
             has_factors: self.is_first && fused.in_factors.is_some(),
             by_columns: problem.loads_columns,
+            is_dense: false,
+        };
+        let load = FftLoad {
+            is_dense: matches!(load.source, FftSource::Complex | FftSource::Real)
+                && in_step == load_bytes(load.source) as isize,
+            ..load
         };
         let store = FftStore {
             applies_twiddles: !self.is_last,
@@ -369,16 +417,22 @@ impl FftPass<'_> {
             result: if self.is_last { fft.result } else { FftResult::Complex },
             is_limited: self.is_last && fft.out_limit.is_some(),
             by_columns: problem.stores_columns,
+            is_dense: false,
         };
-        let threads = threads_per_transform(radices, choice.thread_budget());
-        let columns = choice.columns(problem, threads, &ctx.device_info());
-        let pad_interval = if choice.padded { smem_pad_interval(radices, columns, load, store) } else { 0 };
+        let store = FftStore {
+            is_dense: store.result != FftResult::Pair && out_step == store_bytes(store.result) as isize,
+            ..store
+        };
         FftPassSpec {
             dtype: fft.dtype,
             radices: all,
-            threads: threads as u16,
-            columns: columns as u16,
-            pad_interval: pad_interval as u16,
+            threads: plan.threads as u16,
+            columns: plan.columns as u16,
+            dims: dims.len() as u8,
+            resident_blocks: 0,
+            reads_first: !is_simd_cpu && dims.len() > 1,
+            multiplies_twiddles: choice.multiplies_twiddles,
+            exchanges,
             load,
             store,
         }
@@ -407,11 +461,14 @@ impl FftPass<'_> {
         }
         let problem = self.pass_problem(&dims);
         let choice: FftPassChoice = ctx.choose(&problem);
-        let radices = factor_into_radices(self.transform_length(), choice.thread_budget()).ok_or_else(too_many)?;
-        let kernel = self.pass_kernel(ctx, fused, &choice, &problem, &radices);
-        let stages =
-            if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
-        dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
+        let device_info = ctx.device_info();
+        let plan = choice.plan(&problem, &device_info).ok_or_else(too_many)?;
+        let kernel = self.pass_kernel(fused, &choice, &problem, &plan, (&dims, device_info.is_simd_cpu()));
+        let stages = match plan.radices.len() {
+            1 => None,
+            _ => Some(stage_twiddles(ctx, fft.dtype, &plan.radices, kernel.radices)?),
+        };
+        dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0, row: 0 });
         let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
         let turns_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
@@ -424,6 +481,7 @@ impl FftPass<'_> {
         dims.iter().for_each(|dim| args.push_i64(dim.to as i64));
         dims.iter().for_each(|dim| args.push_u64(dim.at as u64));
         dims.iter().for_each(|dim| args.push_u64(dim.store_weight as u64));
+        dims.iter().for_each(|dim| args.push_u64(dim.row as u64));
         let (in_step, out_step) = self.element_strides();
         let length = fused.in_factors.map_or(fft.n, |factors| factors.1);
         [in_step, out_step].iter().for_each(|&step| args.push_i64(step as i64));
@@ -437,24 +495,18 @@ impl FftPass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        ctx.launch_grid(
-            &kernel,
-            [blocks.ok_or_else(too_many)?, 1, 1],
-            [kernel.block_threads(), 1, 1],
-            kernel.dynamic_smem_bytes(),
-            &args,
-        )
-    }
-}
-
-/// Elements of shared memory between gaps of one. What adjacent threads write first is as far apart as the first
-/// butterfly is long, times the columns if only those of later stages are adjacent. A gap for each of these steps keeps
-/// them off the same banks; steps that are no multiples of 4 are often better off without when there are more stages.
-fn smem_pad_interval(radices: &[usize], columns: usize, load: FftLoad, store: FftStore) -> usize {
-    match radices[0] {
-        radix if store.by_columns && !load.by_columns => radix * columns,
-        8 | 16 => 16,
-        radix if radix.is_multiple_of(4) || (radix.is_multiple_of(2) && radices.len() == 2) => radix,
-        _ => 0,
+        let grid = [blocks.ok_or_else(too_many)?, 1, 1];
+        let (block, shared_bytes) = ([kernel.block_threads(), 1, 1], kernel.dynamic_smem_bytes());
+        let has = |of: fn(&FftExpressions) -> bool| fft.fusion.is_some_and(|fusion| of(&fusion.source));
+        let loads = self.is_first && !fused.reads_between && has(|source| source.load.is_some());
+        let stores = self.is_last && !fused.writes_between && has(|source| source.store.is_some());
+        match fft.fusion.filter(|_| loads || stores) {
+            None => ctx.launch_grid(&kernel, grid, block, shared_bytes, &args),
+            Some(fusion) => {
+                fusion.push_args(&mut args)?;
+                let kernel = FusedFftPass { pass: kernel, expressions: fusion.source.clone(), loads, stores };
+                ctx.launch_grid(&kernel, grid, block, shared_bytes, &args)
+            }
+        }
     }
 }

@@ -16,8 +16,6 @@ pub(super) struct ThreadBudget {
 }
 
 impl ThreadBudget {
-    /// A thread with registers of its own.
-    pub(super) const SIMT_BUDGET: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
     /// A thread of a SIMD CPU, where long code takes long to compile and is not faster.
     pub(super) const SIMD_BUDGET: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
@@ -45,7 +43,7 @@ impl BlockLimits {
     const MAX_REGISTER_BYTES: usize = 8 << 10;
 
     /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
-    fn fits_block(self, n: usize) -> bool {
+    pub(super) fn fits_block(self, n: usize) -> bool {
         factor_into_radices(n, self.budget).is_some_and(|radices| {
             (n + n / 8) * self.itemsize <= self.shared_bytes
                 && threads_per_transform(&radices, self.budget) * self.itemsize <= Self::MAX_REGISTER_BYTES
@@ -63,13 +61,13 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
     n == 1
 }
 
-/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most `most`.
+/// Lengths of passes whose product is `n`: one if `fits_block`, else all at most `most`.
 /// `None` where there is none: `n` has a large prime factor.
-pub(super) fn plan_pass_lengths(n: usize, block: Option<BlockLimits>, most: usize) -> Option<Vec<usize>> {
+pub(super) fn plan_pass_lengths(n: usize, fits_block: bool, most: usize) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
-    if block.is_some_and(|block| block.fits_block(n)) {
+    if fits_block {
         return Some(vec![n]);
     }
     (1..=8).find_map(|count| split_length(n, count, most))
@@ -176,20 +174,22 @@ pub(super) fn transforms_per_block(
 mod tests {
     use super::*;
 
-    fn block_limits(itemsize: usize) -> Option<BlockLimits> {
-        Some(BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMT_BUDGET })
+    const WIDE_BUDGET: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
+
+    fn fits(n: usize, itemsize: usize) -> bool {
+        BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMD_BUDGET }.fits_block(n)
     }
 
     #[test]
     fn passes_and_butterflies_multiply_to_the_length() {
         for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
-            let Some(passes) = plan_pass_lengths(n, block_limits(8), MAX_STRIDED_PASS_LENGTH) else {
+            let Some(passes) = plan_pass_lengths(n, fits(n, 8), MAX_STRIDED_PASS_LENGTH) else {
                 assert!(!is_smooth(n));
                 continue;
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
-                for budget in [ThreadBudget::SIMT_BUDGET, ThreadBudget::SIMD_BUDGET] {
+                for budget in [WIDE_BUDGET, ThreadBudget::SIMD_BUDGET] {
                     let radices = factor_into_radices(m, budget).expect("butterflies");
                     assert_eq!(radices.iter().product::<usize>(), m);
                     assert!(
@@ -204,27 +204,23 @@ mod tests {
 
     #[test]
     fn long_transforms_take_few_passes() {
-        assert_eq!(plan_pass_lengths(1 << 20, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![1024, 1024]));
-        assert_eq!(plan_pass_lengths(1 << 12, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![4096]));
-        assert_eq!(plan_pass_lengths(1 << 12, block_limits(16), MAX_STRIDED_PASS_LENGTH), Some(vec![64, 64]));
-        assert_eq!(plan_pass_lengths(1 << 10, None, MAX_STRIDED_PASS_LENGTH), Some(vec![1024]));
-        assert_eq!(plan_pass_lengths(1 << 12, None, MAX_STRIDED_PASS_LENGTH), Some(vec![64, 64]));
-        assert_eq!(plan_pass_lengths(1 << 24, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![256, 256, 256]));
-        let large = |itemsize| block_limits(itemsize).map(|block| BlockLimits { shared_bytes: 227 << 10, ..block });
-        assert_eq!(plan_pass_lengths(1 << 13, large(16), MAX_STRIDED_PASS_LENGTH), Some(vec![1 << 13]));
-        assert_eq!(plan_pass_lengths(1 << 14, large(8), MAX_STRIDED_PASS_LENGTH), Some(vec![1 << 14]));
-        // There is room for so many elements, but not for so many threads.
-        assert_eq!(plan_pass_lengths(25000, large(8), MAX_STRIDED_PASS_LENGTH).map(|passes| passes.len()), Some(2));
-        assert_eq!(factor_into_radices(1024, ThreadBudget::SIMT_BUDGET), Some(vec![16, 8, 8]));
+        let lengths = |n, itemsize| plan_pass_lengths(n, fits(n, itemsize), MAX_STRIDED_PASS_LENGTH);
+        assert_eq!(lengths(1 << 20, 8), Some(vec![1024, 1024]));
+        assert_eq!(lengths(1 << 12, 8), Some(vec![4096]));
+        assert_eq!(lengths(1 << 12, 16), Some(vec![64, 64]));
+        assert_eq!(plan_pass_lengths(1 << 10, false, MAX_STRIDED_PASS_LENGTH), Some(vec![1024]));
+        assert_eq!(plan_pass_lengths(1 << 12, false, MAX_STRIDED_PASS_LENGTH), Some(vec![64, 64]));
+        assert_eq!(lengths(1 << 24, 8), Some(vec![256, 256, 256]));
+        assert_eq!(factor_into_radices(1024, WIDE_BUDGET), Some(vec![16, 8, 8]));
         assert_eq!(factor_into_radices(1024, ThreadBudget::SIMD_BUDGET), Some(vec![8, 8, 4, 4]));
-        assert_eq!(factor_into_radices(1000, ThreadBudget::SIMT_BUDGET), Some(vec![10, 10, 10]));
+        assert_eq!(factor_into_radices(1000, WIDE_BUDGET), Some(vec![10, 10, 10]));
         assert_eq!(factor_into_radices(96, ThreadBudget::SIMD_BUDGET), Some(vec![6, 4, 4]));
         let threads = |budget| {
             [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_per_transform(&radices, budget))
         };
-        assert_eq!(threads(ThreadBudget::SIMT_BUDGET), [64, 8, 15]);
+        assert_eq!(threads(WIDE_BUDGET), [64, 8, 15]);
         assert_eq!(threads(ThreadBudget::SIMD_BUDGET), [64, 24, 15]);
-        assert_eq!(plan_pass_lengths(2 * 17, block_limits(8), MAX_STRIDED_PASS_LENGTH), None);
+        assert_eq!(lengths(2 * 17, 8), None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl BoundEpilogue {
         }
         let (mut operands, mut arrays) = (Vec::new(), Vec::new());
         for (name, array) in epilogue.operands {
-            check_name(name, &operands)?;
+            check_operand_name(name, &EPILOGUE_NAMES, &operands)?;
             if matches!(array.dtype(), DType::Void(_)) {
                 return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
             }
@@ -105,13 +105,14 @@ impl BoundEpilogue {
     }
 }
 
-fn check_name(name: &str, others: &[EpilogueOperand]) -> Result<()> {
+/// Checks that an operand's name is one of a variable, and neither `reserved` nor one of `others`.
+pub(crate) fn check_operand_name(name: &str, reserved: &[&str], others: &[EpilogueOperand]) -> Result<()> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_identifier = name.chars().all(is_word) && name.chars().next().is_some_and(|c| !c.is_ascii_digit());
-    if !is_identifier || EPILOGUE_NAMES.contains(&name) || name.starts_with("rt_") {
+    if !is_identifier || reserved.contains(&name) || name.starts_with("rt_") {
         return Err(ArrayError::value_error(format!(
             "operand '{name}' has no name for a variable; expected an identifier of C other than {}, and not rt_...",
-            EPILOGUE_NAMES.join(", ")
+            reserved.join(", ")
         )));
     }
     if others.iter().any(|other| other.name == name) {

@@ -30,7 +30,10 @@ pub use einsum::{
 };
 pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
 pub use expression::ExpressionSource;
-pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};
+pub use fft::{
+    FFT_EXPRESSION_NAMES, FFT_STAGES, FftExchange, FftExpressions, FftHelper, FftHelperKernel, FftLoad, FftPassSpec,
+    FftResult, FftSource, FftStore, FusedFftPass, MAX_FFT_RADIX,
+};
 pub use gather::{BoundsMode, GatherDirection, GatherSpec};
 pub use linalg::{
     LINALG_ITERATION_STATE_LEN, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, LINALG_THREADS,

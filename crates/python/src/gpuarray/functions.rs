@@ -4,12 +4,13 @@ use super::context::array_context;
 use super::operands::{parse_optional_dtype, require_array};
 use super::transfer::run_in_stream;
 use super::{PyGpuArray, to_py_result};
+use crate::array_calls::core_array;
 use crate::driver::device::PyDevice;
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::array::{BoundsMode, FftKind, GpuArray, Order, ScanOp, normalize_axis};
+use rtcg::array::{BoundsMode, FftFusion, FftKind, GpuArray, Order, ScanOp, normalize_axis};
 
 type BoundAny<'py> = Bound<'py, PyAny>;
 type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
@@ -176,7 +177,15 @@ fn array_matmul<'py>(
 
 /// A Fourier transform of length `n` along `axis`: "fft", "ifft", "rfft" or "irfft", times `scale`.
 #[pyfunction]
-fn array_fft<'py>(a: ArrayArg<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f64) -> PyResult<BoundAny<'py>> {
+fn array_fft<'py>(
+    a: ArrayArg<'_, 'py>,
+    kind: &str,
+    n: usize,
+    axis: isize,
+    scale: f64,
+    expressions: (Option<String>, Option<String>),
+    operands: Vec<(String, Bound<'py, PyGpuArray>)>,
+) -> PyResult<BoundAny<'py>> {
     let py = a.py();
     let kind = match kind {
         "fft" => FftKind::Forward,
@@ -186,7 +195,17 @@ fn array_fft<'py>(a: ArrayArg<'_, 'py>, kind: &str, n: usize, axis: isize, scale
         other => return Err(PyValueError::new_err(format!("'{other}' is no kind of Fourier transform"))),
     };
     let axis = to_py_result(py, normalize_axis(axis, a.get().current_state().array.ndim()))?;
-    PyGpuArray::make_like(a, || a.get().current_state().array.fft(kind, axis, n, scale))
+    let of_name = |(name, array): &'_ (String, Bound<'py, PyGpuArray>)| (name.clone(), core_array(array));
+    let owned: Vec<(String, GpuArray)> = operands.iter().map(of_name).collect();
+    let operands: Vec<(&str, &GpuArray)> = owned.iter().map(|(name, array)| (name.as_str(), array)).collect();
+    let mut fusion = FftFusion::new().operands(&operands);
+    if let Some(load) = &expressions.0 {
+        fusion = fusion.load(load);
+    }
+    if let Some(store) = &expressions.1 {
+        fusion = fusion.store(store);
+    }
+    PyGpuArray::make_like(a, || a.get().current_state().array.fft_with(kind, axis, n, scale, &fusion))
 }
 
 /// The inner product of all elements, in any shape.

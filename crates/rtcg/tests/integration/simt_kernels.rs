@@ -4,8 +4,8 @@
 use crate::fake_device::{DeviceRecord, FakeDevice, LARGE_GPU};
 use crate::test_depth::{at_depth, is_deep};
 use rtcg::array::{
-    ArrayContext, DType, Device, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, KernelText, Op, Order,
-    ReduceOptions, ReductionOp, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayContext, DType, Device, DeviceInfo, ExecutionModel, FftFusion, FftKind, GpuArray, Index, KernelText, Op,
+    Order, ReduceOptions, ReductionOp, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -269,6 +269,27 @@ fn ffts_use_the_shared_memory_of_the_device() {
         }
         let asks = record.sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
         assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
+    }
+}
+
+#[test]
+fn ffts_apply_expressions_to_what_they_read_and_write() {
+    // A block, two passes, a convolution.
+    for n in [96, 1 << 15, 34] {
+        let (ctx, _) = context_recording_sources(LARGE_GPU);
+        let (wave, carrier) = (complex_exponential(&ctx, n, 7), complex_exponential(&ctx, n, 5));
+        let operands = [("carrier", &carrier)];
+        let fusion = FftFusion::new().load("x * carrier[i]").store("x + row").operands(&operands);
+        let transformed = wave.fft_with(FftKind::Forward, 1, n, 1.0, &fusion).unwrap();
+        let bytes = array_bytes(&transformed);
+        for (at, eight) in bytes.chunks_exact(8).enumerate() {
+            let part = f64::from_ne_bytes(eight.try_into().unwrap());
+            let (row, i, is_real) = (at / 2 / n, at / 2 % n, at % 2 == 0);
+            let wanted = if is_real { row as f64 + if i == 12 { n as f64 } else { 0.0 } } else { 0.0 };
+            assert!((part - wanted).abs() < 1e-8, "{n}: {part} at {at}");
+        }
+        let error = wave.fft_with(FftKind::Forward, 1, n, 1.0, &FftFusion::new().operands(&operands)).unwrap_err();
+        assert!(error.to_string().contains("operand 'carrier' is given without load and store"), "{error}");
     }
 }
 

@@ -14,7 +14,6 @@ const FILES: &[(&str, &str)] = shipped![
     "einsum.block",
     "einsum.route",
     "fft.lengths",
-    "fft.pass",
     "linalg.panel",
     "linalg.panel_kernel",
     "linalg.triangular",

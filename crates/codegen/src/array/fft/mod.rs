@@ -5,10 +5,18 @@
 //! and the last one writes global memory. Long transforms take several such passes (the "four-step" scheme of W. M.
 //! Gentleman and G. Sande, 1966), and the store of a pass applies twiddles and transposes. Kernels compute the forward
 //! transform; swapping real and imaginary parts before and after gives the inverse.
+//!
+//! Where memory is fast, instructions are what a transform is short of. So a thread computes one address for the
+//! elements of a butterfly, and reaches them by offsets that the compiler knows: in shared memory because gaps are the
+//! same behind each of them ([`FftExchange`]), in global memory where elements are adjacent.
 
 mod butterfly;
+mod exchange;
+mod expressions;
 mod helper_kernels;
 
+pub use exchange::FftExchange;
+pub use expressions::{FFT_EXPRESSION_NAMES, FftExpressions, FusedFftPass};
 pub use helper_kernels::{FftHelper, FftHelperKernel};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -16,6 +24,8 @@ use std::fmt::Write;
 
 /// Maximum number of stages in a pass.
 pub const FFT_STAGES: usize = 8;
+/// Largest radix of a butterfly.
+pub const MAX_FFT_RADIX: usize = 49;
 /// Shared memory that a kernel can declare.
 const MAX_STATIC_SMEM_BYTES: usize = 48 << 10;
 
@@ -56,6 +66,8 @@ pub struct FftLoad {
     pub has_factors: bool,
     /// Whether adjacent threads read the same element of adjacent transforms.
     pub by_columns: bool,
+    /// Whether the elements of a transform are adjacent in memory.
+    pub is_dense: bool,
 }
 
 /// How a pass writes; its operations run in the order of the fields.
@@ -77,6 +89,8 @@ pub struct FftStore {
     pub is_limited: bool,
     /// Whether adjacent threads write the same element of adjacent transforms.
     pub by_columns: bool,
+    /// Whether the elements of a transform are adjacent in memory.
+    pub is_dense: bool,
 }
 
 /// A pass, described by everything that determines its source.
@@ -84,14 +98,23 @@ pub struct FftStore {
 pub struct FftPassSpec {
     /// `C64` or `C128`.
     pub dtype: DType,
-    /// Radices of the butterflies, 2 to 16 without prime factors above 13; 0 after the last one.
+    /// Radices of the butterflies, 2 to [`MAX_FFT_RADIX`] without prime factors above 13; 0 after the last one.
     pub radices: [u8; FFT_STAGES],
     /// Threads per transform.
     pub threads: u16,
     /// Transforms per block.
     pub columns: u16,
-    /// Elements between padding elements in shared memory, which avoid bank conflicts; 0 for none.
-    pub pad_interval: u16,
+    /// Indices of transforms, 1 to 4: a block has several of the first one.
+    pub dims: u8,
+    /// Blocks of a multiprocessor that registers must suffice for; 0 if that does not matter.
+    pub resident_blocks: u8,
+    /// Whether most twiddles of a butterfly are products of two that are read, rather than read themselves.
+    pub multiplies_twiddles: bool,
+    /// Whether all elements of a thread are read before the first butterfly. Compilers read those of long butterflies
+    /// late to save registers, and threads of a GPU then wait for memory again and again.
+    pub reads_first: bool,
+    /// Where elements lie in shared memory between two stages.
+    pub exchanges: [FftExchange; FFT_STAGES - 1],
     /// How elements are read.
     pub load: FftLoad,
     /// How elements are written.
@@ -113,19 +136,24 @@ impl FftPassSpec {
         (u32::from(self.threads) * u32::from(self.columns)).next_multiple_of(32)
     }
 
-    /// The threads of a block; of many that have 16 elements in registers, a multiprocessor should have two blocks.
-    fn launch_bounds(&self) -> &'static str {
-        let has_few = self.dtype == DType::C64 && self.transform_length() <= 16 * usize::from(self.threads);
-        if has_few && self.block_threads() == 512 { "THREADS, 2" } else { "THREADS" }
+    /// The threads of a block, and how many blocks a multiprocessor should have.
+    fn launch_bounds(&self) -> String {
+        match self.resident_blocks {
+            0 => "THREADS".into(),
+            blocks => format!("THREADS, {blocks}"),
+        }
+    }
+
+    /// The exchanges between the stages.
+    fn stage_exchanges(&self) -> &[FftExchange] {
+        &self.exchanges[..self.stage_radices().count().saturating_sub(1)]
     }
 
     /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
-        if self.stage_radices().count() == 1 {
-            return 0;
-        }
-        let elements = self.transform_length() * usize::from(self.columns);
-        (elements + elements.checked_div(self.pad_interval.into()).unwrap_or(0)) * self.dtype.itemsize()
+        let (length, columns) = (self.transform_length(), usize::from(self.columns));
+        let rooms = self.stage_exchanges().iter().map(|exchange| exchange.room(length, columns));
+        rooms.max().unwrap_or(0) * self.dtype.itemsize()
     }
 
     /// The dynamic part of [`FftPassSpec::shared_bytes`]: all of it if a kernel cannot declare that much statically.
@@ -134,7 +162,8 @@ impl FftPassSpec {
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
     }
 
-    fn write_load(&self, text: &mut String) {
+    /// `user` is a statement for elements that exist, of the index `INDEX`.
+    fn write_load(&self, text: &mut String, user: &str) {
         let load = self.load;
         let limited = |index: &str, value: &str| match load.is_limited {
             true => format!("{index} < p.in_limit ? {value} : C{{0, 0}}"),
@@ -159,7 +188,19 @@ impl FftPassSpec {
                 limited("near", "*(const C *)from")
             ),
         };
-        text.push_str("__device__ __forceinline__ C load(const char *from, I at, const Plan &p, const C *__restrict__ factors)\n{\n");
+        let index = if load.source == FftSource::Hermitian { "near" } else { "at" };
+        let body = match user {
+            "" => body,
+            _ => {
+                let guard = if load.is_limited { format!("if ({index} < p.in_limit) ") } else { String::new() };
+                let applied = format!("  {guard}{}\n", user.replace("INDEX", index));
+                let (read, rest) = body.split_at(
+                    body.find("C z").and_then(|at| Some(at + body[at..].find('\n')? + 1)).unwrap_or(body.len()),
+                );
+                format!("{read}{applied}{rest}")
+            }
+        };
+        text.push_str("__device__ __forceinline__ C load(const char *from, I at, I row, const Plan &p, const C *__restrict__ factors USER_PARAMETER)\n{\n");
         // What lies behind the elements of a transform that is a longer one's part is not there to be read.
         if load.has_factors {
             text.push_str("  if (at >= p.length) return C{0, 0};\n");
@@ -174,10 +215,11 @@ impl FftPassSpec {
         text.push_str("  return z;\n}\n");
     }
 
-    fn write_store(&self, text: &mut String) {
+    /// `user` is a statement before an element is written.
+    fn write_store(&self, text: &mut String, user: &str) {
         let store = self.store;
         text.push_str(
-            "__device__ __forceinline__ void store(char *to, C z, I at, unsigned long long twiddle_exponent, const Plan &p, const C *__restrict__ factors, const C *__restrict__ twiddles)\n{\n",
+            "__device__ __forceinline__ void store(char *to, C z, I at, I row, unsigned long long twiddle_exponent, const Plan &p, const C *__restrict__ factors, const C *__restrict__ twiddles USER_PARAMETER)\n{\n",
         );
         if store.is_limited {
             text.push_str("  if (at >= p.out_limit) return;\n");
@@ -194,6 +236,7 @@ impl FftPassSpec {
             (store.is_swapped_last, swap),
         ];
         lines.iter().filter(|line| line.0).for_each(|line| text.push_str(line.1));
+        text.push_str(user);
         text.push_str(match store.result {
             FftResult::Complex => "  *(C *)to = z;\n}\n",
             FftResult::Real => "  *(R *)to = z.x;\n}\n",
@@ -207,11 +250,21 @@ impl FftPassSpec {
         if self.dynamic_smem_bytes() > 0 {
             text.push_str("  extern __shared__ C room[];\n");
         } else if count > 1 {
-            text.push_str("  __shared__ C room[PAD_INTERVAL ? M * COLUMNS + M * COLUMNS / (PAD_INTERVAL + !PAD_INTERVAL) : M * COLUMNS];\n");
+            let elements = self.shared_bytes() / self.dtype.itemsize();
+            let _ = writeln!(text, "  __shared__ C room[{elements}];");
         }
         let (mut before, mut table) = (1, 0);
         for (stage, radix) in self.stage_radices().enumerate() {
-            let stage = FftStage { radix, before, table, is_first: stage == 0, is_last: stage + 1 == count };
+            let (reads, writes) = (stage.checked_sub(1).map(|last| self.exchanges[last]), self.exchanges.get(stage));
+            let stage = FftStage {
+                radix,
+                before,
+                table,
+                reads: reads.unwrap_or_default(),
+                writes: writes.copied().unwrap_or_default(),
+                is_first: stage == 0,
+                is_last: stage + 1 == count,
+            };
             if !stage.is_first {
                 table += (radix - 1) * before;
             }
@@ -256,66 +309,85 @@ impl FftPassSpec {
         );
     }
 
-    /// An element of the transforms of a block in shared memory.
-    fn shared_element(&self, at: &str) -> String {
-        let shares_columns = self.load.by_columns || self.store.by_columns;
-        let place = if shares_columns { format!("({at}) * COLUMNS + c") } else { format!("c * M + ({at})") };
-        format!("room[padded_index({place})]")
-    }
-
     /// Reads the elements of a stage's butterflies, from global memory in the first stage, and computes them.
     fn write_stage_loads(&self, text: &mut String, stage: &FftStage) {
-        let FftStage { radix, table, is_first, .. } = *stage;
-        let mut read = String::new();
+        let FftStage { radix, is_first, .. } = *stage;
         if is_first {
             // Transforms behind the last one are read as the last one, so that warps stay together.
             text.push_str(
                 "    const I nearest = is_there ? column : p.size[0] - 1;\n\
                  \x20   const char *const from = in + in_start + nearest * p.in_stride[0];\n\
-                 \x20   const I at = at_start + nearest * p.at[0];\n",
-            );
-            read.push_str(
-                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int j = i + r * STEP;\n\
-                 \x20           v[b][r] = load(from + j * p.in_step, at + j * p.at_step, p, in_factors);\n          }\n",
-            );
-        } else {
-            let _ = write!(
-                read,
-                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) v[b][r] = {};\n\
-                 \x20         #pragma unroll\n          for (int r = 1; r < RADIX; r++) v[b][r] = times(v[b][r], stages[{table} + (r - 1) * BEFORE + i % BEFORE]);\n",
-                self.shared_element("i + r * STEP")
-            );
-        }
-        let _ = writeln!(read, "          dft{radix}(v[b]);");
-        self.write_stage_loop(text, radix, &read);
-    }
-
-    /// Writes the results of a stage, to global memory in the last stage.
-    fn write_stage_stores(&self, text: &mut String, stage: &FftStage) {
-        let FftStage { radix, is_first, is_last, .. } = *stage;
-        if is_last {
-            text.push_str(
-                "    char *const to = out + out_start + column * p.out_stride[0];\n\
-                 \x20   const I to_place = to_start + column * p.to[0];\n\
-                 \x20   const unsigned long long twiddle_exponent = at_start + column * p.at[0];\n",
+                 \x20   const I at = at_start + nearest * p.at[0], in_row = row_start + nearest * p.row[0];\n",
             );
             self.write_stage_loop(
                 text,
                 radix,
-                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
-                 \x20           if (is_there) store(to + k * p.out_step, v[b][r], to_place + k * p.to_step, k * twiddle_exponent, p, out_factors, twiddles);\n          }\n",
+                "          const char *const near = from + (I)i * IN_STEP;\n\
+                 \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++)\n\
+                 \x20           v[b][r] = load(near + r * (STEP * IN_STEP), at + (i + r * STEP) * p.at_step, in_row, p, in_factors USER_ARGUMENT);\n",
             );
-        } else {
-            if !is_first {
-                text.push_str("    __syncthreads();\n");
+            if self.reads_first {
+                text.push_str("    __syncwarp();\n");
             }
-            let write = format!(
-                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {} = v[b][r];\n",
-                self.shared_element("i / BEFORE * (BEFORE * RADIX) + i % BEFORE + r * BEFORE")
+            return self.write_stage_loop(text, radix, &format!("          dft{radix}(v[b]);\n"));
+        }
+        let place = stage.reads.place_source("i", "c");
+        let step = stage.reads.place(self.transform_length() / radix, 0);
+        let read = format!(
+            "          const C *const near = room + {place};\n\
+             \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++) v[b][r] = near[r * {step}];\n"
+        );
+        self.write_stage_loop(text, radix, &read);
+        self.write_stage_loop(text, radix, &self.twiddles_source(stage));
+    }
+
+    /// Multiplies the elements of a butterfly by twiddles, and computes it.
+    fn twiddles_source(&self, stage: &FftStage) -> String {
+        let FftStage { radix, before, table, .. } = *stage;
+        // All butterflies of a thread have the same twiddles if they are whole rounds apart.
+        let index = if usize::from(self.threads).is_multiple_of(before) { "u" } else { "i" };
+        let twiddle = match self.multiplies_twiddles {
+            true => "r < 4 || r % 4 == 0 ? near[(r - 1) * BEFORE] : times(w[r % 4], w[r - r % 4])",
+            false => "near[(r - 1) * BEFORE]",
+        };
+        format!(
+            "          const C *const near = stages + {table} + {index} % BEFORE;\n\
+             \x20         C w[RADIX];\n\
+             \x20         #pragma unroll\n          for (int r = 1; r < RADIX; r++) {{\n\
+             \x20           w[r] = {twiddle};\n\
+             \x20           v[b][r] = times(v[b][r], w[r]);\n          }}\n\
+             \x20         dft{radix}(v[b]);\n"
+        )
+    }
+
+    /// Writes the results of a stage, to global memory in the last stage.
+    fn write_stage_stores(&self, text: &mut String, stage: &FftStage) {
+        let FftStage { radix, before, is_first, is_last, .. } = *stage;
+        if is_last {
+            text.push_str(
+                "    char *const to = out + out_start + column * p.out_stride[0];\n\
+                 \x20   const I to_place = to_start + column * p.to[0], out_row = row_start + column * p.row[0];\n\
+                 \x20   const unsigned long long twiddle_exponent = at_start + column * p.at[0];\n",
             );
-            self.write_stage_loop(text, radix, &write);
+            return self.write_stage_loop(
+                text,
+                radix,
+                "          char *const near = to + (I)i * OUT_STEP;\n\
+                 \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
+                 \x20           if (is_there) store(near + r * (STEP * OUT_STEP), v[b][r], to_place + k * p.to_step, out_row, k * twiddle_exponent, p, out_factors, twiddles USER_ARGUMENT);\n          }\n",
+            );
+        }
+        if !is_first {
             text.push_str("    __syncthreads();\n");
         }
+        let place = stage.writes.row_source(radix, before);
+        let step = usize::from(stage.writes.element_stride) * before;
+        let write = format!(
+            "          C *const near = room + {place};\n\
+             \x20         #pragma unroll\n          for (int r = 0; r < RADIX; r++) near[r * {step}] = v[b][r];\n"
+        );
+        self.write_stage_loop(text, radix, &write);
+        text.push_str("    __syncthreads();\n");
     }
 }
 
@@ -325,8 +397,16 @@ impl KernelSpec for FftPassSpec {
     }
 
     fn source(&self) -> String {
+        format!("#define USER_PARAMETER\n#define USER_ARGUMENT\n{}", self.source_with("", ""))
+    }
+}
+
+impl FftPassSpec {
+    /// The source behind definitions of `USER_PARAMETER` and `USER_ARGUMENT`, with statements that are applied to the
+    /// elements that are read, and that are written.
+    fn source_with(&self, load: &str, store: &str) -> String {
         let mut text = fft_preamble(self.dtype);
-        let mut written = [false; 17];
+        let mut written = [false; MAX_FFT_RADIX + 1];
         for radix in self.stage_radices() {
             if !std::mem::replace(&mut written[radix], true) {
                 text.push_str(&butterfly::dft_function_source(radix));
@@ -337,15 +417,23 @@ impl KernelSpec for FftPassSpec {
             ("T", self.threads.into()),
             ("COLUMNS", self.columns.into()),
             ("THREADS", self.block_threads() as usize),
-            ("PAD_INTERVAL", self.pad_interval.into()),
+            ("DIMS", self.dims.into()),
         ];
         for (name, value) in flags {
             let _ = writeln!(text, "#define {name} {value}");
         }
         let _ = writeln!(text, "#define LAUNCH_BOUNDS {}", self.launch_bounds());
+        let step = |is_dense: bool, is_real: bool, known: &'static str| match (is_dense, is_real) {
+            (true, true) => "(I)sizeof(R)",
+            (true, false) => "(I)sizeof(C)",
+            (false, _) => known,
+        };
+        let from = step(self.load.is_dense, self.load.source == FftSource::Real, "p.in_step");
+        let to = step(self.store.is_dense, self.store.result == FftResult::Real, "p.out_step");
+        let _ = writeln!(text, "#define IN_STEP {from}\n#define OUT_STEP {to}");
         text.push_str(PASS_PLAN_SOURCE);
-        self.write_load(&mut text);
-        self.write_store(&mut text);
+        self.write_load(&mut text, load);
+        self.write_store(&mut text, store);
         self.write_kernel(&mut text);
         text
     }
@@ -358,6 +446,10 @@ struct FftStage {
     before: usize,
     /// Where its twiddles begin.
     table: usize,
+    /// Where its elements are read.
+    reads: FftExchange,
+    /// Where its results are written.
+    writes: FftExchange,
     is_first: bool,
     is_last: bool,
 }
@@ -372,34 +464,35 @@ fn fft_preamble(dtype: DType) -> String {
 }
 
 /// Strides are in bytes. The index of an element that limits, factors and twiddles are about is a weighted sum of the
-/// indices of its transform and its own one in it: `at` for what is read, `to` for what is written.
+/// indices of its transform and its own one in it: `at` for what is read, `to` for what is written. `row` weighs the
+/// indices in the number of a transform.
 const PASS_PLAN_SOURCE: &str = "\
 struct Plan {
-  I size[4], in_stride[4], out_stride[4], at[4], to[4];
+  I size[4], in_stride[4], out_stride[4], at[4], to[4], row[4];
   I in_step, out_step, at_step, to_step, in_half, out_half, in_element, in_limit, out_limit, length;
   double scale;
   I bits;
 };
-__device__ __forceinline__ unsigned int padded_index(unsigned int at) { return PAD_INTERVAL ? at + at / (PAD_INTERVAL + !PAD_INTERVAL) : at; }
 ";
 
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
 const KERNEL_PROLOGUE_SOURCE: &str = "\
-extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p)
+extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p USER_PARAMETER)
 {
-  const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
+  const unsigned int t = threadIdx.x, tiles = DIMS > 1 ? (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS) : 1;
   unsigned int rest = blockIdx.x / tiles;
-  const I first = (I)(blockIdx.x % tiles) * COLUMNS;
-  I in_start = 0, out_start = 0, at_start = 0, to_start = 0;
+  const I first = (I)(DIMS > 1 ? blockIdx.x % tiles : blockIdx.x) * COLUMNS;
+  I in_start = 0, out_start = 0, at_start = 0, to_start = 0, row_start = 0;
   #pragma unroll
-  for (int d = 1; d < 4; d++) {
-    const I index = d < 3 ? rest % (unsigned int)p.size[d] : rest;
-    if (d < 3) rest /= (unsigned int)p.size[d];
+  for (int d = 1; d < DIMS; d++) {
+    const I index = d + 1 < DIMS ? rest % (unsigned int)p.size[d] : rest;
+    if (d + 1 < DIMS) rest /= (unsigned int)p.size[d];
     in_start += index * p.in_stride[d];
     out_start += index * p.out_stride[d];
     at_start += index * p.at[d];
     to_start += index * p.to[d];
+    row_start += index * p.row[d];
   }
 ";
 
@@ -416,6 +509,7 @@ mod tests {
             is_swapped: false,
             has_factors: false,
             by_columns: false,
+            is_dense: true,
         };
         let store = FftStore {
             applies_twiddles: false,
@@ -426,8 +520,23 @@ mod tests {
             result: FftResult::Complex,
             is_limited: false,
             by_columns: false,
+            is_dense: true,
         };
-        FftPassSpec { dtype: DType::C64, radices: all, threads, columns, pad_interval: 16, load, store }
+        let length = radices.iter().map(|&radix| u32::from(radix)).product::<u32>();
+        let exchange = FftExchange { element_stride: 1, column_stride: length + length / 16, interval: 16, gap: 1 };
+        FftPassSpec {
+            dtype: DType::C64,
+            radices: all,
+            threads,
+            columns,
+            dims: 1,
+            resident_blocks: 0,
+            multiplies_twiddles: false,
+            reads_first: true,
+            exchanges: [exchange; FFT_STAGES - 1],
+            load,
+            store,
+        }
     }
 
     #[test]
@@ -442,6 +551,6 @@ mod tests {
         let short = pass_spec(&[16], 1, 64);
         assert_eq!((short.shared_bytes(), short.block_threads(), short.transform_length()), (0, 64, 16));
         assert!(!short.source().contains("__shared__"));
-        assert_eq!(pass_spec(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 256) * 8);
+        assert_eq!(pass_spec(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 255) * 8);
     }
 }
