@@ -175,8 +175,10 @@ fn array_matmul<'py>(
     }
 }
 
-/// A Fourier transform of length `n` along `axis`: "fft", "ifft", "rfft" or "irfft", times `scale`.
+/// A Fourier transform of length `n` along `axis`: "fft", "ifft", "rfft" or "irfft", times `scale`, with
+/// expressions for elements that are read and written.
 #[pyfunction]
+#[pyo3(signature = (a, kind, n, axis, scale, expressions = (None, None), operands = Vec::new()))]
 fn array_fft<'py>(
     a: ArrayArg<'_, 'py>,
     kind: &str,
