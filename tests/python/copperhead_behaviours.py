@@ -1990,3 +1990,27 @@ for _round in builtins.range(20):
 _x = np.arange(12).reshape(3, 4)
 expect("loops: transposed", transposed, (_x, 1, 20), (_x, _s))
 expect("numbers: negative powers", halves, (np.array([1.0, 3.0]),), np.array([0.5, 1.5]))
+
+
+# -- sequences that a condition chooses for an element ---------------------------------------
+
+
+@cu
+def chosen_rows(rows):
+    return join([row if row[0] > 1 else [2 * v for v in row] for row in rows])
+
+
+@cu
+def sums_of_chosen_rows(rows, x):
+    return [sum(row if row[0] > k else x) + len(x if k else row) for k, row in enumerate(rows)]
+
+
+@cu
+def rows_moved_on(rows):
+    return join(shift(rows, 1, rows[0]))
+
+
+SMALL_ROWS = np.arange(6).reshape(2, 3)
+expect("rows: one or a map of it", chosen_rows, [SMALL_ROWS], [0, 2, 4, 3, 4, 5])
+expect("rows: sums of chosen ones", sums_of_chosen_rows, [SMALL_ROWS, np.array([10, 20])], [33, 14])
+expect("rows: moved on", rows_moved_on, [SMALL_ROWS], [3, 4, 5, 0, 1, 2])

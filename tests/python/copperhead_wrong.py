@@ -901,6 +901,48 @@ def minimum_of_nothing(x):
     return min(x)
 
 
+# -- functions in functions -------------------------------------------------------------------
+
+
+@wrong(FLOATS)
+def name_assigned_after_a_lambda(x):
+    k = 1
+    f = lambda v: v + k
+    k = 10
+    return map(f, x)
+
+
+@wrong(FLOATS, 2)
+def name_assigned_after_a_function(x, c):
+    k = 1
+
+    def f(v):
+        return v * k
+
+    if c > 1:
+        k = 5
+    return map(f, x)
+
+
+@wrong(FLOATS)
+def function_defined_after_its_use(x):
+    def f(v):
+        return g(v) + 1
+
+    def g(v):
+        return 2 * v
+
+    return map(f, x)
+
+
+@wrong(MATRIX, 2)
+def sequence_in_a_loop_of_an_element(rows, n):
+    def doubled(row, k):
+        return sum(row) if k == 0 else doubled([2 * v for v in row], k - 1)
+
+    return [doubled(row, n) for row in rows]
+
+
 # -- several problems -------------------------------------------------------------------------
 
 

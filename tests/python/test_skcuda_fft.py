@@ -180,6 +180,12 @@ def test_wrong_arrays():
         cu_fft.fft(rnp.zeros(4, np.float32), half, forward)
     with pytest.raises(ValueError, match="y_gpu has 32 bytes; expected at least 40"):
         cu_fft.fft(real, half[1:], forward)
+    with pytest.raises(ValueError, match="x_gpu has dtype float64; expected float32, as the plan says"):
+        cu_fft.fft(rnp.zeros(8), half, forward)
+    with pytest.raises(ValueError, match="y_gpu has dtype int32; expected complex64"):
+        cu_fft.fft(real, rnp.zeros(10, np.int32), forward)
+    with pytest.raises(ValueError, match="x_gpu is a view whose elements are not adjacent"):
+        cu_fft.fft(rnp.zeros(16, np.float32)[::2], half, forward)
     with pytest.raises(TypeError, match="y_gpu is .*; expected a GPUArray"):
         cu_fft.fft(real, np.zeros(5, np.complex64), forward)
     with pytest.raises(TypeError, match="plan is 5; expected a Plan"):

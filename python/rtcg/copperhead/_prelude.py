@@ -648,6 +648,9 @@ def where(condition: _Any, x: _Any, y: _Any) -> _Any:
 
 
 def _cast(x: _Any, dtype: _np.dtype[_Any]) -> _Any:
+    # A number of Python has no dtype that could wrap.
+    if type(x) is int and dtype.kind in "iu" and not _np.iinfo(dtype).min <= x <= _np.iinfo(dtype).max:
+        raise OverflowError(f"the number {x} is out of bounds for {dtype}")
     return _np.asarray(x).astype(dtype)[()]
 
 
@@ -662,7 +665,7 @@ def _caster(name: str) -> _Any:
     # What the compiler translates it to.
     cast.dtype = dtype
     cast.__name__ = cast.__qualname__ = name
-    cast.__doc__ = f"The number x as {name.rstrip('_')}; integers wrap, floats are truncated towards 0 to integers."
+    cast.__doc__ = f"The number x as {name.rstrip('_')}; integers of a dtype wrap, floats are truncated to integers."
     return cast
 
 

@@ -77,8 +77,11 @@ impl Elaborator<'_> {
     fn name(&mut self, name: &Arc<str>, env: &Env, span: Span) -> Value {
         match env.get(name) {
             Some(Value::Unusable { what, advice }) if what.contains("not defined") => {
-                let near = super::prelude::nearest(name, env.names().map(|known| &**known));
-                let advice = near.map_or_else(|| advice.to_string(), |near| format!("did you mean `{near}`?"));
+                let near = || super::prelude::nearest(name, env.names().map(|known| &**known));
+                let advice = match name {
+                    name if super::prelude::is_exported(name) => format!("write `from rtcg.copperhead import {name}`"),
+                    _ => near().map_or_else(|| advice.to_string(), |near| format!("did you mean `{near}`?")),
+                };
                 self.problem(Code::Name, span, format!("`{name}` is not defined"), advice)
             }
             Some(value) => self.usable(&value.clone(), span),

@@ -5,6 +5,7 @@
 //! on an element is computed once. What only one branch needs stays in it, unless it is a scalar.
 
 mod calls;
+mod captures;
 mod comprehensions;
 mod expressions;
 mod extremes;
@@ -44,6 +45,7 @@ pub struct Elaborated {
 /// All problems that were found.
 pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, Problems> {
     let mut elaborator = Elaborator::new(source);
+    source.functions.iter().for_each(|function| elaborator.check_captures(function));
     let done = elaborator.run(arguments);
     match done {
         Some(done) if elaborator.problems.is_empty() => Ok(done),

@@ -114,6 +114,26 @@ const COMPARISONS: &[(&str, Comparison)] = &[
     ("cmp_ge", Comparison::GtE),
 ];
 
+/// Elementwise operations that the prelude has under NumPy's name; `numpy` has others.
+#[rustfmt::skip]
+const NAMES_OF_NUMPY: &[&str] = &[
+    "sqrt", "cbrt", "square", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "deg2rad",
+    "rad2deg", "floor", "ceil", "trunc", "rint", "fabs", "sign", "signbit", "isnan", "isinf", "isfinite", "conjugate",
+    "ldexp", "arctan2", "hypot", "copysign", "nextafter", "fmod", "minimum", "maximum", "fmin", "fmax", "logaddexp",
+    "gcd", "lcm", "real", "imag", "where",
+];
+
+/// Whether `rtcg.copperhead` exports a function of this name.
+pub(super) fn is_exported(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, ..)| *known == name)
+        || ELEMENTWISE_NAMES.iter().any(|(known, _)| *known == name)
+        || COMPARISONS.iter().any(|(known, _)| *known == name)
+        || NAMES_OF_NUMPY.contains(&name)
+        || name == "bool_"
+        || DType::from_name(name).is_some_and(|dtype| dtype.name() == name && dtype != DType::Bool)
+}
+
 /// What an elementwise name means.
 fn elementwise(name: &str) -> Option<Op> {
     ELEMENTWISE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, op)| *op).or_else(|| Op::from_name(name))

@@ -209,17 +209,19 @@ fn may_return(stmts: &[Stmt]) -> bool {
     })
 }
 
-pub(super) fn assigned_names(stmts: &[Stmt], names: &mut Vec<Arc<str>>) {
-    fn of_pattern(pattern: &Pattern, names: &mut Vec<Arc<str>>) {
-        match pattern {
-            Pattern::Name(name, _) if !names.contains(name) => names.push(name.clone()),
-            Pattern::Name(..) => {}
-            Pattern::Tuple(parts, _) => parts.iter().for_each(|part| of_pattern(part, names)),
-        }
+/// Adds the names of a pattern that are not there yet.
+pub(super) fn pattern_names(pattern: &Pattern, names: &mut Vec<Arc<str>>) {
+    match pattern {
+        Pattern::Name(name, _) if !names.contains(name) => names.push(name.clone()),
+        Pattern::Name(..) => {}
+        Pattern::Tuple(parts, _) => parts.iter().for_each(|part| pattern_names(part, names)),
     }
+}
+
+pub(super) fn assigned_names(stmts: &[Stmt], names: &mut Vec<Arc<str>>) {
     for stmt in stmts {
         match stmt {
-            Stmt::Assign(pattern, ..) => of_pattern(pattern, names),
+            Stmt::Assign(pattern, ..) => pattern_names(pattern, names),
             Stmt::If(_, then, other, _) => {
                 assigned_names(then, names);
                 assigned_names(other, names);

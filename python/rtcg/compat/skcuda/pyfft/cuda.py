@@ -53,6 +53,10 @@ class FFTPlan:
         transform(kind, x, y, self._lengths[-1], self._factor(inverse))
 
     def _batch(self, name: str, memory: Any, batch: int) -> GPUArray:
+        if isinstance(memory, GPUArray) and memory.dtype != self._dtype:
+            raise ValueError(f"{name} has dtype {memory.dtype}; expected {self._dtype}, as the plan says")
+        if isinstance(memory, GPUArray) and not memory.flags.forc:
+            raise ValueError(f"{name} is a view whose elements are not adjacent; expected contiguous memory")
         batch = as_integer("batch", batch, least=1)
         return contiguous(batch, self._lengths).of(name, memory, self._dtype)
 

@@ -136,9 +136,15 @@ def _as_embed(name: str, embed: Any) -> list[int] | None:
 def _check_arrays(x_gpu: Any, y_gpu: Any, plan: Any) -> None:
     if not isinstance(plan, Plan):
         raise TypeError(f"plan is {shown(plan)}; expected a Plan")
-    for name, array in (("x_gpu", x_gpu), ("y_gpu", y_gpu)):
+    dtypes = cufft._TYPES[plan.fft_type][:2]
+    for name, array, dtype in zip(("x_gpu", "y_gpu"), (x_gpu, y_gpu), dtypes, strict=True):
         if not isinstance(array, GPUArray):
             raise TypeError(f"{name} is {shown(array)}; expected a GPUArray")
+        # Complex numbers may be given as their parts.
+        if array.dtype.kind not in "fc" or np.finfo(array.dtype).dtype != np.finfo(dtype).dtype:
+            raise ValueError(f"{name} has dtype {array.dtype}; expected {np.dtype(dtype)}, as the plan says")
+        if not array.flags.forc:
+            raise ValueError(f"{name} is a view whose elements are not adjacent; expected contiguous memory")
     is_complex = plan.fft_type in (cufft.CUFFT_C2C, cufft.CUFFT_Z2Z)
     if not is_complex and x_gpu.size and y_gpu.size and int(x_gpu.gpudata) == int(y_gpu.gpudata):
         raise ValueError("y_gpu has the memory of x_gpu; only complex data can be transformed in place")
@@ -171,7 +177,8 @@ def fft(x_gpu: GPUArray, y_gpu: GPUArray, plan: Plan, scale: bool = False) -> No
     Raises
     ------
     ValueError
-        If the plan is for real output, if real numbers are transformed in place, or if an array is too small.
+        If the plan is for real output, if real numbers are transformed in place, or if an array is too small, has
+        another precision or is not contiguous.
     """
     _check_arrays(x_gpu, y_gpu, plan)
     if plan.fft_type in (cufft.CUFFT_C2R, cufft.CUFFT_Z2D):
@@ -194,7 +201,8 @@ def ifft(x_gpu: GPUArray, y_gpu: GPUArray, plan: Plan, scale: bool = False) -> N
     Raises
     ------
     ValueError
-        If the plan is for real input, if real numbers are computed in place, or if an array is too small.
+        If the plan is for real input, if real numbers are computed in place, or if an array is too small, has
+        another precision or is not contiguous.
     """
     _check_arrays(x_gpu, y_gpu, plan)
     if plan.fft_type in (cufft.CUFFT_R2C, cufft.CUFFT_D2Z):

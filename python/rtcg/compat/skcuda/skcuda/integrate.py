@@ -48,7 +48,8 @@ def _check_distance(name: str, value: Any) -> Any:
 
 def _trapezoid(n: int, dtype: Any) -> GPUArray:
     weights = xp.ones(n, dtype)
-    weights[:1] = weights[n - 1 :] = 0.5
+    # One sample has no width.
+    weights[:1] = weights[n - 1 :] = 0.5 if n > 1 else 0
     return weights
 
 
