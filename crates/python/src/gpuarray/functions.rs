@@ -4,7 +4,6 @@ use super::context::array_context;
 use super::operands::{parse_optional_dtype, require_array};
 use super::transfer::run_in_stream;
 use super::{PyGpuArray, to_py_result};
-use crate::array_calls::core_array;
 use crate::driver::device::PyDevice;
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -197,7 +196,8 @@ fn array_fft<'py>(
         other => return Err(PyValueError::new_err(format!("'{other}' is no kind of Fourier transform"))),
     };
     let axis = to_py_result(py, normalize_axis(axis, a.get().current_state().array.ndim()))?;
-    let of_name = |(name, array): &'_ (String, Bound<'py, PyGpuArray>)| (name.clone(), core_array(array));
+    let of_name =
+        |(name, array): &'_ (String, Bound<'py, PyGpuArray>)| (name.clone(), array.get().current_state().array.clone());
     let owned: Vec<(String, GpuArray)> = operands.iter().map(of_name).collect();
     let operands: Vec<(&str, &GpuArray)> = owned.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let mut fusion = FftFusion::new().operands(&operands);
