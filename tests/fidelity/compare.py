@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from differences import BY_DESIGN, NOT_COMPARABLE
+from differences import BY_DESIGN, DEPENDS_ON_LOAD, NOT_COMPARABLE
 
 Answers = dict[tuple[str, str, int], str]
 
@@ -47,6 +47,8 @@ def differences(virtual: Answers, real: Answers) -> tuple[dict[str, collections.
             kind = "equal"
         elif listed(BY_DESIGN, question, key):
             kind = "by design"
+        elif listed(DEPENDS_ON_LOAD, question, key):
+            kind = "not comparable"
         else:
             kind = "differ"
             lines += [
