@@ -413,6 +413,18 @@ def test_shapes_and_constants_that_do_not_fit():
         f(numbers(5, np.int32))
 
 
+def test_a_function_of_a_name_that_is_assigned_again_is_refused():
+    @stencil
+    def f(u):
+        k = 1
+        g = lambda v: v * k  # noqa: E731
+        k = 2
+        return g(u[0])
+
+    with pytest.raises(UntranslatableError, match=r"`k` is assigned after `g`, which uses it, was defined \[name\]"):
+        f(numbers(5))
+
+
 # -- what is no stencil --------------------------------------------------------------------------------
 
 

@@ -45,7 +45,6 @@ pub struct Elaborated {
 /// All problems that were found.
 pub fn elaborate(source: &Source, arguments: &[ArgType]) -> Result<Elaborated, Problems> {
     let mut elaborator = Elaborator::new(source);
-    source.functions.iter().for_each(|function| elaborator.check_captures(function));
     let done = elaborator.run(arguments);
     match done {
         Some(done) if elaborator.problems.is_empty() => Ok(done),
@@ -144,8 +143,9 @@ struct Elaborator<'a> {
 }
 
 impl<'a> Elaborator<'a> {
+    /// For a program, of which the functions are checked before any is called.
     fn new(source: &'a Source) -> Self {
-        Self {
+        let mut elaborator = Self {
             source,
             program: Program::default(),
             depths: Vec::new(),
@@ -163,7 +163,9 @@ impl<'a> Elaborator<'a> {
             is_too_deep: false,
             is_merging: false,
             stencil: None,
-        }
+        };
+        source.functions.iter().for_each(|function| elaborator.check_captures(function));
+        elaborator
     }
 }
 

@@ -24,7 +24,6 @@ mod lift_scalars;
 mod merge;
 mod split_choices;
 
-use crate::check::check_with_names;
 use crate::ir::{Block, Exp, Program};
 use crate::problem::{Problem, Problems};
 use crate::simplify::{remove_dead_statements, simplify_branches};
@@ -33,48 +32,51 @@ pub use distribute::distribute;
 pub use lift_scalars::{Place, Places, places};
 pub use merge::storing_reductions;
 
-type Pass = fn(&mut Program, &mut Problems);
+/// A pass with its name.
+type Pass = (&'static str, fn(&mut Program, &mut Problems));
 
 /// All passes, in order.
 const PASSES: &[Pass] = &[
-    |program, _| remove_dead_statements(program),
-    |program, _| simplify_branches(program),
-    |program, _| check_indices::run(program),
-    |program, _| split_choices::run(program),
-    |program, _| forward_views::run(program),
-    |program, _| lift_scalars::run(program),
-    |program, _| fuse::run_in_elements(program),
-    |program, _| fold_filters::run(program),
-    |program, _| simplify_branches(program),
-    refuse_sequences_in_loops,
-    flatten_nests::run,
-    |program, _| forward_views::run(program),
-    |program, _| remove_dead_statements(program),
-    |program, _| fuse::run(program),
-    |program, _| fuse::run_in_elements(program),
-    |program, _| merge::run(program),
+    ("dead statements", |program, _| remove_dead_statements(program)),
+    ("branches", |program, _| simplify_branches(program)),
+    ("check indices", |program, _| check_indices::run(program)),
+    ("split choices", |program, _| split_choices::run(program)),
+    ("forward views", |program, _| forward_views::run(program)),
+    ("lift scalars", |program, _| lift_scalars::run(program)),
+    ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("fold filters", |program, _| fold_filters::run(program)),
+    ("branches", |program, _| simplify_branches(program)),
+    ("sequences in loops", refuse_sequences_in_loops),
+    ("flatten nests", flatten_nests::run),
+    ("forward views", |program, _| forward_views::run(program)),
+    ("dead statements", |program, _| remove_dead_statements(program)),
+    ("fuse", |program, _| fuse::run(program)),
+    ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("merge", |program, _| merge::run(program)),
     // What is merged with one statement may be merged with another one.
-    |program, _| merge::run(program),
+    ("merge", |program, _| merge::run(program)),
     // After statements have moved: what is inside may be so because of a check before.
-    |program, _| bound_indices::run(program),
-    |program, _| remove_dead_statements(program),
+    ("bound indices", |program, _| bound_indices::run(program)),
+    ("dead statements", |program, _| remove_dead_statements(program)),
 ];
 
 /// Runs all passes.
 ///
 /// # Errors
 /// What kernels cannot compute yet.
+///
+/// # Panics
+/// In debug builds, if a pass makes a program that is not valid.
 pub fn schedule(program: &mut Program) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    for pass in PASSES {
+    for (name, pass) in PASSES {
         pass(program, &mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
-        // Some nests are not flattened right: what they use is out of scope then.
-        if let Err(wrong) = check_with_names(program, &|var| format!("v{}", var.0)) {
-            problems.add(Problem::sequence_of_element(wrong.span));
-            return Err(problems);
+        if cfg!(debug_assertions) {
+            let checked = crate::check::check(program);
+            assert!(checked.is_ok(), "after '{name}': {checked:?}\n{}", crate::text::print_program(program));
         }
     }
     Ok(())
