@@ -11,7 +11,7 @@ use crate::einsum::launch_stack;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use epilogue::BoundEpilogue;
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::check_operand_name;
+pub(crate) use epilogue::bind_operands;
 use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
 use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, LaunchArgs, Result, tunable};
 pub(crate) use skinny::SkinnyChoice;

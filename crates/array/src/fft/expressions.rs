@@ -2,9 +2,9 @@
 
 use super::FftKind;
 use crate::array::{GpuArray, push_arrays};
-use crate::matmul::check_operand_name;
-use rtcg_codegen::array::{EpilogueOperand, FFT_EXPRESSION_NAMES, FftExpressions};
-use rtcg_hal::{ArrayError, DType, LaunchArgs, Result};
+use crate::matmul::bind_operands;
+use rtcg_codegen::array::{FFT_EXPRESSION_NAMES, FftExpressions};
+use rtcg_hal::{ArrayError, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// Expressions of [`GpuArray::fft_with`], of CUDA C.
@@ -66,20 +66,7 @@ impl BoundFusion {
                 )));
             }
         }
-        let (mut operands, mut arrays) = (Vec::new(), Vec::new());
-        for (name, array) in fusion.operands {
-            check_operand_name(name, &FFT_EXPRESSION_NAMES, &operands)?;
-            if matches!(array.dtype(), DType::Void(_)) {
-                return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
-            }
-            if array.size() == 0 {
-                return Err(ArrayError::value_error(format!("operand {name} is empty; expected elements")));
-            }
-            like.check_context(array)?;
-            let (name, dtype) = ((*name).to_owned(), array.dtype());
-            operands.push(EpilogueOperand { name, dtype, is_scalar: array.ndim() == 0 });
-            arrays.push(array.to_contiguous()?);
-        }
+        let (operands, arrays) = bind_operands(fusion.operands, &FFT_EXPRESSION_NAMES, like, false)?;
         let [load, store] = [fusion.load, fusion.store].map(|expression| expression.map(str::to_owned));
         Ok(Self { source: Arc::new(FftExpressions { load, store, operands }), arrays })
     }

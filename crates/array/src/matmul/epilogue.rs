@@ -40,21 +40,8 @@ impl BoundEpilogue {
         if matches!(result, DType::Void(_)) {
             return Err(ArrayError::type_error(format!("dtype is {result}; expected one of numbers")));
         }
-        let (mut operands, mut arrays) = (Vec::new(), Vec::new());
-        for (name, array) in epilogue.operands {
-            check_operand_name(name, &EPILOGUE_NAMES, &operands)?;
-            if matches!(array.dtype(), DType::Void(_)) {
-                return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
-            }
-            like.check_context(array)?;
-            if array.size() == 0 && lengths[0] * lengths[1] > 0 {
-                let shape = PythonTuple(array.shape());
-                return Err(ArrayError::value_error(format!("operand {name} has shape {shape}; expected elements")));
-            }
-            let (name, dtype) = ((*name).to_owned(), array.dtype());
-            operands.push(EpilogueOperand { name, dtype, is_scalar: array.ndim() == 0 });
-            arrays.push(array.to_contiguous()?);
-        }
+        let may_be_empty = lengths[0] * lengths[1] == 0;
+        let (operands, arrays) = bind_operands(epilogue.operands, &EPILOGUE_NAMES, like, may_be_empty)?;
         let expression = epilogue.expression.to_owned();
         let source = MatmulEpilogue { dtype, result, expression, operands, is_transposed: false, is_in_place: false };
         Ok(Self { source, target: None, arrays, lengths })
@@ -105,8 +92,33 @@ impl BoundEpilogue {
     }
 }
 
+/// The operands of an expression, by name, and their elements in C order.
+pub(crate) fn bind_operands(
+    named: &[(&str, &GpuArray)],
+    reserved: &[&str],
+    like: &GpuArray,
+    may_be_empty: bool,
+) -> Result<(Vec<EpilogueOperand>, Vec<GpuArray>)> {
+    let (mut operands, mut arrays) = (Vec::new(), Vec::new());
+    for (name, array) in named {
+        check_operand_name(name, reserved, &operands)?;
+        if matches!(array.dtype(), DType::Void(_)) {
+            return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
+        }
+        like.check_context(array)?;
+        if array.size() == 0 && !may_be_empty {
+            let shape = PythonTuple(array.shape());
+            return Err(ArrayError::value_error(format!("operand {name} has shape {shape}; expected elements")));
+        }
+        let (name, dtype) = ((*name).to_owned(), array.dtype());
+        operands.push(EpilogueOperand { name, dtype, is_scalar: array.ndim() == 0 });
+        arrays.push(array.to_contiguous()?);
+    }
+    Ok((operands, arrays))
+}
+
 /// Checks that an operand's name is one of a variable, and neither `reserved` nor one of `others`.
-pub(crate) fn check_operand_name(name: &str, reserved: &[&str], others: &[EpilogueOperand]) -> Result<()> {
+fn check_operand_name(name: &str, reserved: &[&str], others: &[EpilogueOperand]) -> Result<()> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_identifier = name.chars().all(is_word) && name.chars().next().is_some_and(|c| !c.is_ascii_digit());
     if !is_identifier || reserved.contains(&name) || name.starts_with("rt_") {

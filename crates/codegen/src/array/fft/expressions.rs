@@ -1,7 +1,7 @@
 //! Expressions of CUDA C that a transform applies to elements as it reads and writes them.
 
 use super::super::EpilogueOperand;
-use super::super::c_types::{compute_type, helper_preamble, storage_type};
+use super::super::c_types::{compute_type, helper_preamble};
 use super::{FftPassSpec, FftResult, FftSource};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -53,14 +53,9 @@ impl FusedFftPass {
         let operands = &self.expressions.operands;
         let dtypes: Vec<DType> = [pass.dtype].into_iter().chain(operands.iter().map(|operand| operand.dtype)).collect();
         let mut text = helper_preamble(dtypes.iter().copied(), false);
-        text.push_str(
-            "template <class rt_t, class rt_c> struct rt_operand {\n  const rt_t *at;\n  __device__ __forceinline__ rt_c operator[](long long i) const { return rt_cast<rt_c>(rt_load(at[i])); }\n};\n\
-             struct rt_user {\n",
-        );
-        for operand in operands {
-            let (stored, computed) = (storage_type(operand.dtype), compute_type(operand.dtype));
-            let _ = writeln!(text, "  rt_operand<{stored}, {computed}> {};", operand.name);
-        }
+        text.push_str(EpilogueOperand::TEMPLATE);
+        text.push_str("struct rt_user {\n");
+        operands.iter().for_each(|operand| text.push_str(&operand.member()));
         if operands.is_empty() {
             text.push_str("  long long rt_none;\n");
         }
@@ -76,10 +71,7 @@ impl FusedFftPass {
                 text,
                 "  __device__ __forceinline__ {to} rt_{name}({from} x, long long i, long long row) const\n  {{"
             );
-            for operand in operands.iter().filter(|operand| operand.is_scalar) {
-                let (computed, name) = (compute_type(operand.dtype), &operand.name);
-                let _ = writeln!(text, "    const {computed} {name} = this->{name}[0];");
-            }
+            operands.iter().for_each(|operand| text.push_str(&operand.local()));
             let _ = writeln!(text, "    return rt_cast<{to}>(\n#line 1 \"{name}\"\n{expression}\n    );\n  }}");
         }
         text.push_str("};\n");

@@ -21,6 +21,26 @@ pub struct EpilogueOperand {
     pub is_scalar: bool,
 }
 
+impl EpilogueOperand {
+    /// The type of operands in structures of the kernel.
+    pub(crate) const TEMPLATE: &str = "template <class rt_t, class rt_c> struct rt_operand {\n  const rt_t *at;\n  __device__ __forceinline__ rt_c operator[](long long i) const { return rt_cast<rt_c>(rt_load(at[i])); }\n};\n";
+
+    /// It as a member of a structure.
+    pub(crate) fn member(&self) -> String {
+        format!("  rt_operand<{}, {}> {};\n", storage_type(self.dtype), compute_type(self.dtype), self.name)
+    }
+
+    /// In a method of the structure: its value under its name, if it is one.
+    pub(crate) fn local(&self) -> String {
+        let name = &self.name;
+        if self.is_scalar {
+            format!("    const {} {name} = this->{name}[0];\n", compute_type(self.dtype))
+        } else {
+            String::new()
+        }
+    }
+}
+
 /// An epilogue, described by everything that determines its source.
 ///
 /// The expression may use the sum `acc`, its row `i` and column `j`, the index `batch` of the matrix in a stack, the
@@ -58,17 +78,12 @@ impl MatmulEpilogue {
         let mut text = helper_preamble(dtypes.iter().copied(), false);
         let value = compute_type(self.dtype);
         let _ = writeln!(text, "typedef {} O;\ntypedef {value} rt_value;", storage_type(self.result));
-        text.push_str(
-            "template <class T, class C> struct rt_operand {\n  const T *at;\n  __device__ __forceinline__ C operator[](long long i) const { return rt_cast<C>(rt_load(at[i])); }\n};\n\
-             struct rt_epilogue {\n  long long m, n, k, first_batch;\n",
-        );
+        text.push_str(EpilogueOperand::TEMPLATE);
+        text.push_str("struct rt_epilogue {\n  long long m, n, k, first_batch;\n");
         if self.is_in_place {
             text.push_str("  const O *target;\n  long long pitch;\n");
         }
-        for operand in &self.operands {
-            let (stored, computed) = (storage_type(operand.dtype), compute_type(operand.dtype));
-            let _ = writeln!(text, "  rt_operand<{stored}, {computed}> {};", operand.name);
-        }
+        self.operands.iter().for_each(|operand| text.push_str(&operand.member()));
         let (i, j) = if self.is_transposed { ("j", "i") } else { ("i", "j") };
         let _ = writeln!(
             text,
@@ -77,15 +92,7 @@ impl MatmulEpilogue {
         if self.is_in_place {
             text.push_str("    const rt_value old = rt_cast<rt_value>(rt_load(target[i * pitch + j]));\n");
         }
-        for operand in self.operands.iter().filter(|operand| operand.is_scalar) {
-            let _ = writeln!(
-                text,
-                "    const {} {} = this->{}[0];",
-                compute_type(operand.dtype),
-                operand.name,
-                operand.name
-            );
-        }
+        self.operands.iter().for_each(|operand| text.push_str(&operand.local()));
         let _ = writeln!(
             text,
             "    return rt_cast<O>(\n#line 1 \"epilogue\"\n{}\n    );\n  }}\n}};\n#define RT_EPILOGUE_PARAMETER , const rt_epilogue epilogue\n#define RT_EPILOGUE_ARGUMENT , epilogue",
