@@ -387,3 +387,49 @@ impl Contraction<'_> {
         Ok(Some(result.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtcg_hal::ExecutionModel;
+
+    const GPU: DeviceInfo = DeviceInfo {
+        multiprocessors: 132,
+        max_blocks: 4096,
+        execution: ExecutionModel::Simt,
+        vector_bytes: 16,
+        bulk_copy_smem_bytes: 0,
+        shared_bytes: 232_448,
+        compute_capability: 90,
+    };
+
+    #[test]
+    fn long_sums_of_several_steps_use_tensor_cores() {
+        // `erx,rij,ejf->exif`: 50840 elements of order 8 with 6 fields.
+        let problem = BlockProblem {
+            dtype: DType::F16,
+            elements: 50_840,
+            outputs: 2970,
+            products: 498_960,
+            steps: 2,
+            constant_bytes: 340_560,
+            operand_bytes: 4176,
+            intermediate_bytes: 15_840,
+            slack_bytes: 240,
+            inner_last: true,
+        };
+        let rule = |change: &dyn Fn(&mut BlockProblem), device: &DeviceInfo| {
+            let mut changed = problem;
+            change(&mut changed);
+            let choice = block_rule(&changed, device);
+            (choice.unit, choice.elements_per_block)
+        };
+        assert_eq!(rule(&|_| (), &GPU), ("mma", 2));
+        // Results of the first step of one element alone fit.
+        assert_eq!(rule(&|problem| problem.intermediate_bytes = 100_000, &GPU), ("mma", 1));
+        assert_eq!(rule(&|problem| problem.intermediate_bytes = 200_000, &GPU).0, "simt");
+        assert_eq!(rule(&|problem| problem.products = 63 * 2970, &GPU).0, "simt");
+        assert_eq!(rule(&|problem| problem.dtype = DType::F32, &GPU).0, "simt");
+        assert_eq!(rule(&|_| (), &DeviceInfo { compute_capability: 80, ..GPU }).0, "simt");
+    }
+}

@@ -1,7 +1,7 @@
 //! Bank conflicts of the exchanges between the stages of a pass, counted exactly, and the layouts with the fewest.
 //!
 //! Shared memory serves 32 banks of 4 bytes at a time. Threads of a warp that access different words of one bank wait
-//! for each other, so an access takes as many turns as its fullest bank has words. Lanes that take 128 bytes together
+//! for each other, so an access takes as many wavefronts as its fullest bank has words. Lanes that take 128 bytes together
 //! go at once: 16 of complex64, 8 of complex128. All elements of a butterfly are equally far apart, so that each of
 //! them has the conflicts of the first one.
 
@@ -10,11 +10,11 @@ use rtcg_codegen::array::FftExchange;
 /// Lanes of a warp.
 const WARP_LANES: usize = 32;
 /// Bytes that the banks serve at once.
-const TURN_BYTES: usize = 128;
+const WAVEFRONT_BYTES: usize = 128;
 /// Warps of a block that are counted: more are alike.
 const COUNTED_WARPS: usize = 4;
-/// Longest gap that is tried: beyond it, banks repeat.
-const MAX_GAP: usize = 16;
+/// Longest padding that is tried: beyond it, banks repeat.
+const MAX_PADDING: usize = 16;
 
 /// The work of a block, as far as places in shared memory are concerned.
 #[derive(Debug, Clone, Copy)]
@@ -46,14 +46,14 @@ impl BlockShape<'_> {
         }
     }
 
-    /// Turns that a stage takes for the first element of each butterfly, the elements of which `first` gives: of the
+    /// Wavefronts that a stage takes for the first element of each butterfly, the elements of which `first` gives: of the
     /// warps that are counted.
-    fn stage_turns(self, stage: usize, exchange: FftExchange, first: impl Fn(usize) -> usize) -> usize {
+    fn stage_wavefronts(self, stage: usize, exchange: FftExchange, first: impl Fn(usize) -> usize) -> usize {
         let butterflies = self.length() / self.radices[stage];
-        let (all, lanes) = (self.threads * self.columns, TURN_BYTES / self.itemsize);
+        let (all, lanes) = (self.threads * self.columns, WAVEFRONT_BYTES / self.itemsize);
         let counted = all.min(COUNTED_WARPS * WARP_LANES);
         let rounds = butterflies.div_ceil(self.threads);
-        let mut turns = 0;
+        let mut wavefronts = 0;
         for round in 0..rounds {
             for start in (0..counted).step_by(lanes) {
                 let mut words = [0u8; WARP_LANES];
@@ -64,73 +64,73 @@ impl BlockShape<'_> {
                         words[exchange.place(first(butterfly), column) % lanes] += 1;
                     }
                 }
-                turns += usize::from(words.into_iter().max().unwrap_or(0));
+                wavefronts += usize::from(words.into_iter().max().unwrap_or(0));
             }
         }
-        turns * self.radices[stage]
+        wavefronts * self.radices[stage]
     }
 
-    /// Turns of the exchange behind a stage, writing and reading, of the warps that are counted.
-    pub(super) fn exchange_turns(self, stage: usize, exchange: FftExchange) -> usize {
+    /// Wavefronts of the exchange behind a stage, writing and reading, of the warps that are counted.
+    pub(super) fn exchange_wavefronts(self, stage: usize, exchange: FftExchange) -> usize {
         let before: usize = self.radices[..stage].iter().product();
         let row = before * self.radices[stage];
-        let written = self.stage_turns(stage, exchange, |i| i / before * row + i % before);
-        written + self.stage_turns(stage + 1, exchange, |i| i)
+        let written = self.stage_wavefronts(stage, exchange, |i| i / before * row + i % before);
+        written + self.stage_wavefronts(stage + 1, exchange, |i| i)
     }
 
-    /// The fewest turns that an exchange can take.
-    fn fewest_turns(self) -> usize {
+    /// The fewest wavefronts that an exchange can take.
+    fn fewest_wavefronts(self) -> usize {
         let counted = (self.threads * self.columns).min(COUNTED_WARPS * WARP_LANES);
-        2 * self.length() * counted.div_ceil(TURN_BYTES / self.itemsize) / self.threads
+        2 * self.length() * counted.div_ceil(WAVEFRONT_BYTES / self.itemsize) / self.threads
     }
 
-    /// Layouts of the exchange behind a stage that take at most `room` elements, the shortest gaps first.
-    fn layouts(self, stage: usize, room: usize) -> Vec<FftExchange> {
+    /// Layouts of the exchange behind a stage that take at most `most` elements, the shortest padding first.
+    fn layouts(self, stage: usize, most: usize) -> Vec<FftExchange> {
         let (length, columns) = (self.length(), self.columns);
         let row: usize = self.radices[..=stage].iter().product();
         let apart = length / self.radices[stage + 1];
         let mut found = Vec::new();
         for rows in (1..=apart / row).filter(|rows| (apart / row).is_multiple_of(*rows)) {
-            for gap in usize::from(rows > 1)..=MAX_GAP {
-                let (interval, gap) = ((rows * row) as u16, gap as u16);
-                let by_columns = FftExchange { element_stride: columns as u16, column_stride: 1, interval, gap };
-                let adjacent = FftExchange { element_stride: 1, column_stride: 0, interval, gap };
-                let needed = adjacent.room(length, 1);
-                let more = if columns == 1 { 0 } else { MAX_GAP / 2 };
+            for padding in usize::from(rows > 1)..=MAX_PADDING {
+                let (interval, padding) = ((rows * row) as u16, padding as u16);
+                let by_columns = FftExchange { element_stride: columns as u16, column_stride: 1, interval, padding };
+                let adjacent = FftExchange { element_stride: 1, column_stride: 0, interval, padding };
+                let needed = adjacent.allocated(length, 1);
+                let more = if columns == 1 { 0 } else { MAX_PADDING / 2 };
                 found.extend((0..=more).map(|more| FftExchange { column_stride: (needed + more) as u32, ..adjacent }));
                 if (self.loads_columns || self.stores_columns) && columns > 1 {
                     found.push(by_columns);
                 }
             }
         }
-        found.retain(|exchange| exchange.room(length, columns) <= room);
-        found.sort_by_key(|exchange| exchange.room(length, columns));
+        found.retain(|exchange| exchange.allocated(length, columns) <= most);
+        found.sort_by_key(|exchange| exchange.allocated(length, columns));
         found
     }
 
-    /// The layouts with the fewest turns, and how many turns they take for each that they would without conflicts.
+    /// The layouts with the fewest wavefronts, and how many they take for each that they would without conflicts.
     /// `None` where there is no room for the elements.
     pub(super) fn plan_exchanges(self, shared_bytes: usize) -> Option<(Vec<FftExchange>, f64)> {
         let elements = self.length() * self.columns;
-        // Gaps are no longer than a fourth of few elements, and an eighth of many, of which blocks have to share.
-        let gaps = if elements * self.itemsize <= 16 << 10 { elements / 4 } else { elements / 8 };
-        let room = (elements + gaps).min(shared_bytes / self.itemsize);
-        let fewest = self.fewest_turns();
+        // Padding is no longer than a fourth of few elements, and an eighth of many, of which blocks have to share.
+        let padding = if elements * self.itemsize <= 16 << 10 { elements / 4 } else { elements / 8 };
+        let most = (elements + padding).min(shared_bytes / self.itemsize);
+        let fewest = self.fewest_wavefronts();
         let mut all = 0;
         let mut exchanges = Vec::new();
         for stage in 0..self.radices.len() - 1 {
             let mut best: Option<(usize, FftExchange)> = None;
-            for exchange in self.layouts(stage, room) {
-                let turns = self.exchange_turns(stage, exchange);
-                if best.is_none_or(|(least, _)| turns < least) {
-                    best = Some((turns, exchange));
+            for exchange in self.layouts(stage, most) {
+                let wavefronts = self.exchange_wavefronts(stage, exchange);
+                if best.is_none_or(|(least, _)| wavefronts < least) {
+                    best = Some((wavefronts, exchange));
                 }
-                if turns <= fewest {
+                if wavefronts <= fewest {
                     break;
                 }
             }
-            let (turns, exchange) = best?;
-            all += turns;
+            let (wavefronts, exchange) = best?;
+            all += wavefronts;
             exchanges.push(exchange);
         }
         let ratio = all as f64 / (fewest * exchanges.len()).max(1) as f64;
@@ -149,12 +149,12 @@ mod tests {
     #[test]
     fn conflicts_are_counted_exactly() {
         let shape = block_shape(&[16, 16], 16, 2, 8);
-        let plain = FftExchange { element_stride: 1, column_stride: 256, interval: 16, gap: 0 };
-        // 16 lanes write elements that are 16 apart, all in one bank: 16 turns each; they read without conflicts.
-        assert_eq!(shape.exchange_turns(0, plain), 2 * 16 * 16 + 2 * 16);
-        let padded = FftExchange { gap: 1, column_stride: 272, ..plain };
-        assert_eq!(shape.exchange_turns(0, padded), 2 * 16 + 2 * 16);
-        assert_eq!(shape.fewest_turns(), 64);
+        let plain = FftExchange { element_stride: 1, column_stride: 256, interval: 16, padding: 0 };
+        // 16 lanes write elements that are 16 apart, all in one bank: 16 wavefronts each; they read without conflicts.
+        assert_eq!(shape.exchange_wavefronts(0, plain), 2 * 16 * 16 + 2 * 16);
+        let padded = FftExchange { padding: 1, column_stride: 272, ..plain };
+        assert_eq!(shape.exchange_wavefronts(0, padded), 2 * 16 + 2 * 16);
+        assert_eq!(shape.fewest_wavefronts(), 64);
     }
 
     #[test]
@@ -179,8 +179,8 @@ mod tests {
         for shape in shapes {
             let (exchanges, _) = shape.plan_exchanges(100 << 10).expect("room");
             for exchange in exchanges {
-                let room = exchange.room(shape.length(), shape.columns);
-                let mut taken = vec![false; room];
+                let most = exchange.allocated(shape.length(), shape.columns);
+                let mut taken = vec![false; most];
                 for column in 0..shape.columns {
                     for element in 0..shape.length() {
                         assert!(!std::mem::replace(&mut taken[exchange.place(element, column)], true), "{shape:?}");

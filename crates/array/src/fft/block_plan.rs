@@ -120,14 +120,19 @@ impl BlockTask {
     /// Elements one after the other, those of columns side by side.
     fn plain_exchange(&self, columns: usize) -> FftExchange {
         let (element_stride, column_stride) = if self.by_columns() { (columns, 1) } else { (1, self.length) };
-        FftExchange { element_stride: element_stride as u16, column_stride: column_stride as u32, interval: 1, gap: 0 }
+        FftExchange {
+            element_stride: element_stride as u16,
+            column_stride: column_stride as u32,
+            interval: 1,
+            padding: 0,
+        }
     }
 
     fn plan_for_simd_cpu(&self) -> Option<BlockPlan> {
         let budget = ThreadBudget { max_radix: self.max_radix, elements: self.thread_elements };
         let radices = factor_into_radices(self.length, budget)?;
         let threads = threads_per_transform(&radices, budget);
-        // With gaps, which are few beside the elements.
+        // With padding, which is short beside the elements.
         let elements = self.block_elements.min(self.shared_bytes / self.itemsize * 3 / 4);
         let block = BlockBudget { elements, threads: self.block_threads };
         let columns = transforms_per_block(self.length, threads, self.itemsize, self.transforms, block);
@@ -371,8 +376,11 @@ mod tests {
                     let plan = task.plan_for_gpu().unwrap_or_else(|| panic!("no plan for {n}"));
                     assert_eq!(plan.radices.iter().product::<usize>(), n);
                     assert!(plan.threads * plan.columns <= MAX_BLOCK_THREADS, "{n} {plan:?}");
-                    let rooms = plan.exchanges.iter().map(|exchange| exchange.room(n, plan.columns) * itemsize);
-                    assert!(rooms.max().unwrap_or(0) <= 227 << 10 && plan.exchanges.len() + 1 == plan.radices.len());
+                    let allocated =
+                        plan.exchanges.iter().map(|exchange| exchange.allocated(n, plan.columns) * itemsize);
+                    assert!(
+                        allocated.max().unwrap_or(0) <= 227 << 10 && plan.exchanges.len() + 1 == plan.radices.len()
+                    );
                 }
             }
         }

@@ -471,9 +471,9 @@ impl FftPass<'_> {
         dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0, row: 0 });
         let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
-        let turns_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
+        let twiddles_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
         let stages_start = stages.as_ref().map_or(0, |stages| stages.device_ptr());
-        [self.from.start, self.to.start, stages_start, in_factors, fused.out_factors.unwrap_or(0), turns_start]
+        [self.from.start, self.to.start, stages_start, in_factors, fused.out_factors.unwrap_or(0), twiddles_start]
             .iter()
             .for_each(|&start| args.push_address(start, 0));
         dims.iter().for_each(|dim| args.push_u64(dim.size as u64));

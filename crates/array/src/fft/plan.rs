@@ -42,7 +42,7 @@ impl BlockLimits {
     /// Bytes of the elements that threads have in registers, for a share of one each: beyond that they have too few.
     const MAX_REGISTER_BYTES: usize = 8 << 10;
 
-    /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
+    /// Whether it does a transform of length `n`: shared memory has padding, at most one element behind 8.
     pub(super) fn fits_block(self, n: usize) -> bool {
         factor_into_radices(n, self.budget).is_some_and(|radices| {
             (n + n / 8) * self.itemsize <= self.shared_bytes

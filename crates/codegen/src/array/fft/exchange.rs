@@ -1,7 +1,7 @@
 //! Where the elements of a block's transforms lie in shared memory between two stages.
 //!
-//! Gaps keep adjacent threads off the same banks. They are behind whole rows of what the writing stage's butterflies
-//! make, and their distance divides that of the elements of the reading stage's butterflies. So in both stages the
+//! Padding keeps adjacent threads off the same banks. It is behind whole rows of what the writing stage's butterflies
+//! make, and its distance divides that of the elements of the reading stage's butterflies. So in both stages the
 //! elements of a butterfly are equally far apart, and a kernel computes one address for all of them.
 
 use std::fmt::Write;
@@ -13,29 +13,29 @@ pub struct FftExchange {
     pub element_stride: u16,
     /// From a transform to the next.
     pub column_stride: u32,
-    /// Elements of a transform between gaps.
+    /// Elements of a transform between paddings.
     pub interval: u16,
-    /// Length of a gap; 0 for none.
-    pub gap: u16,
+    /// Length of the padding behind each of these; 0 for none.
+    pub padding: u16,
 }
 
 impl FftExchange {
     /// The place of an element of a transform.
     pub fn place(self, element: usize, column: usize) -> usize {
-        let gaps = element.checked_div(self.interval.into()).unwrap_or(0) * usize::from(self.gap);
-        element * usize::from(self.element_stride) + gaps + column * self.column_stride as usize
+        let padding = element.checked_div(self.interval.into()).unwrap_or(0) * usize::from(self.padding);
+        element * usize::from(self.element_stride) + padding + column * self.column_stride as usize
     }
 
-    /// Elements that there must be room for.
-    pub fn room(self, length: usize, columns: usize) -> usize {
+    /// Elements of shared memory that transforms take.
+    pub fn allocated(self, length: usize, columns: usize) -> usize {
         self.place(length - 1, columns - 1) + 1
     }
 
     /// [`FftExchange::place`] as an expression.
     pub(super) fn place_source(self, element: &str, column: &str) -> String {
         let mut text = format!("{column} * {}u + {element} * {}u", self.column_stride, self.element_stride);
-        if self.gap > 0 {
-            let _ = write!(text, " + {element} / {}u * {}u", self.interval, self.gap);
+        if self.padding > 0 {
+            let _ = write!(text, " + {element} / {}u * {}u", self.interval, self.padding);
         }
         text
     }
@@ -48,8 +48,8 @@ impl FftExchange {
         if before > 1 {
             let _ = write!(text, " + i % {before}u * {}u", self.element_stride);
         }
-        if self.gap > 0 {
-            let _ = write!(text, " + i / {}u * {}u", usize::from(self.interval) / radix, self.gap);
+        if self.padding > 0 {
+            let _ = write!(text, " + i / {}u * {}u", usize::from(self.interval) / radix, self.padding);
         }
         text
     }
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn the_elements_of_a_butterfly_are_equally_far_apart() {
-        // Radices 10, 10, 10: a gap behind each row of what the second stage writes.
-        let exchange = FftExchange { element_stride: 1, column_stride: 1100, interval: 100, gap: 6 };
+        // Radices 10, 10, 10: padding behind each row of what the second stage writes.
+        let exchange = FftExchange { element_stride: 1, column_stride: 1100, interval: 100, padding: 6 };
         for i in 0..100 {
             for r in 0..10 {
                 let written = i / 10 * 100 + i % 10 + r * 10;
@@ -72,6 +72,6 @@ mod tests {
         }
         assert_eq!(exchange.place_source("i", "c"), "c * 1100u + i * 1u + i / 100u * 6u");
         assert_eq!(exchange.row_source(10, 10), "c * 1100u + i / 10u * 100u + i % 10u * 1u + i / 10u * 6u");
-        assert_eq!(exchange.room(1000, 2), 1100 + 999 + 9 * 6 + 1);
+        assert_eq!(exchange.allocated(1000, 2), 1100 + 999 + 9 * 6 + 1);
     }
 }

@@ -7,7 +7,7 @@
 //! transform; swapping real and imaginary parts before and after gives the inverse.
 //!
 //! Where memory is fast, instructions are what a transform is short of. So a thread computes one address for the
-//! elements of a butterfly, and reaches them by offsets that the compiler knows: in shared memory because gaps are the
+//! elements of a butterfly, and reaches them by offsets that the compiler knows: in shared memory because padding is the
 //! same behind each of them ([`FftExchange`]), in global memory where elements are adjacent.
 
 mod butterfly;
@@ -152,8 +152,8 @@ impl FftPassSpec {
     /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
         let (length, columns) = (self.transform_length(), usize::from(self.columns));
-        let rooms = self.stage_exchanges().iter().map(|exchange| exchange.room(length, columns));
-        rooms.max().unwrap_or(0) * self.dtype.itemsize()
+        let allocated = self.stage_exchanges().iter().map(|exchange| exchange.allocated(length, columns));
+        allocated.max().unwrap_or(0) * self.dtype.itemsize()
     }
 
     /// The dynamic part of [`FftPassSpec::shared_bytes`]: all of it if a kernel cannot declare that much statically.
@@ -523,7 +523,7 @@ mod tests {
             is_dense: true,
         };
         let length = radices.iter().map(|&radix| u32::from(radix)).product::<u32>();
-        let exchange = FftExchange { element_stride: 1, column_stride: length + length / 16, interval: 16, gap: 1 };
+        let exchange = FftExchange { element_stride: 1, column_stride: length + length / 16, interval: 16, padding: 1 };
         FftPassSpec {
             dtype: DType::C64,
             radices: all,

@@ -13,11 +13,11 @@ array_lu_register_panel(T *matrices, I stack, I row, int m, int n, int *pivots, 
 #if CLUSTER > 1
     SHARED(all_offered_rows, 2 * CLUSTER * WIDTH);
     // The sizes of the best pivots and their rows.
-    __shared__ alignas(16) Word offers[2][CLUSTER][2], boxes[2];
+    __shared__ alignas(16) Word offers[2][CLUSTER][2], mbarriers[2];
     const int row_words = WIDTH * sizeof(T) / 8;
     // A power of two.
     const int threads_log2 = __ffs(blockDim.x) - 1;
-    open_mailboxes(boxes, 2);
+    init_mbarriers(mbarriers, 2);
 #endif
     T *a = matrices + blockIdx.x / CLUSTER * stack;
     int *pivot = pivots + blockIdx.x / CLUSTER * pivot_stack;
@@ -46,13 +46,13 @@ array_lu_register_panel(T *matrices, I stack, I row, int m, int n, int *pivots, 
         __syncthreads();
 #if CLUSTER > 1
         T *offered_rows = all_offered_rows + k % 2 * CLUSTER * WIDTH;
-        Word *box = boxes + k % 2;
-        expect_bytes(box, CLUSTER * 16 + (CLUSTER + 1) * row_words * 8);
-        tell_blocks(chosen, offered_rows + cluster_rank() * WIDTH, row_words, box);
+        Word *mbarrier = mbarriers + k % 2;
+        expect_bytes(mbarrier, CLUSTER * 16 + (CLUSTER + 1) * row_words * 8);
+        store_to_blocks(chosen, offered_rows + cluster_rank() * WIDTH, row_words, mbarrier);
         if (t < 2 * CLUSTER)
-            send_word(t / 2, &offers[k % 2][cluster_rank()][t % 2], t % 2 ? best.row : (Word)best.high << 32 | best.low, box);
-        if (is_first) tell_blocks(top, top, row_words, box);
-        await_message(box, k / 2);
+            store_async(t / 2, &offers[k % 2][cluster_rank()][t % 2], t % 2 ? best.row : (Word)best.high << 32 | best.low, mbarrier);
+        if (is_first) store_to_blocks(top, top, row_words, mbarrier);
+        wait_mbarrier(mbarrier, k / 2);
         best = no_pivot();
         if (lane < CLUSTER) {
             Word size = offers[k % 2][lane][0];

@@ -26,10 +26,10 @@ __device__ R block_reduce_warps(R x, R *parts, bool is_sum)
 __device__ Word word_of(R x) { return sizeof(R) == 4 ? __float_as_uint((float)x) : __double_as_longlong(x); }
 
 // What the blocks of a cluster have in all: sums in the order of blocks, or largest numbers, NaN if there is one.
-__device__ R cluster_reduce(R x, Word *slots, Word *box, int turn, bool is_sum)
+__device__ R cluster_reduce(R x, Word *slots, Word *mbarrier, int phase, bool is_sum)
 {
-    if (threadIdx.x < CLUSTER) send_word(threadIdx.x, slots + cluster_rank(), word_of(x), box);
-    await_message(box, turn);
+    if (threadIdx.x < CLUSTER) store_async(threadIdx.x, slots + cluster_rank(), word_of(x), mbarrier);
+    wait_mbarrier(mbarrier, phase);
     R all = 0;
 #pragma unroll
     for (int block = 0; block < CLUSTER; ++block) {
@@ -49,9 +49,9 @@ array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I
     __shared__ R parts[WARPS], sizes[WARPS], scaled[WARPS];
 #if CLUSTER > 1
     // Numbers of blocks: squares, sizes, scaled squares, each twice, so that none is overwritten before all have read it.
-    __shared__ Word of_blocks[6][CLUSTER], boxes[8];
+    __shared__ Word of_blocks[6][CLUSTER], mbarriers[8];
     SHARED(all_block_products, 2 * CLUSTER * WIDTH);
-    open_mailboxes(boxes, 8);
+    init_mbarriers(mbarriers, 8);
     int n_scaled = 0;
 #endif
     T *a = matrices + blockIdx.x / CLUSTER * stack, *tau = factors + blockIdx.x / CLUSTER * factor_stack;
@@ -69,9 +69,9 @@ array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I
         if (warps == 1) __syncwarp();
         R rest = block_reduce_warps(mine, parts, true);
 #if CLUSTER > 1
-        expect_bytes(boxes + k % 2, CLUSTER * 8 + (sizeof(T) < 8 ? 8 : sizeof(T)));
-        if (is_first) tell_blocks(heads + k % 2 * HEAD, heads + k % 2 * HEAD, HEAD * sizeof(T) / 8, boxes + k % 2);
-        rest = cluster_reduce(rest, of_blocks[k % 2], boxes + k % 2, k / 2, true);
+        expect_bytes(mbarriers + k % 2, CLUSTER * 8 + (sizeof(T) < 8 ? 8 : sizeof(T)));
+        if (is_first) store_to_blocks(heads + k % 2 * HEAD, heads + k % 2 * HEAD, HEAD * sizeof(T) / 8, mbarriers + k % 2);
+        rest = cluster_reduce(rest, of_blocks[k % 2], mbarriers + k % 2, k / 2, true);
 #endif
         T alpha = heads[k % 2 * HEAD];
         R all = rest + norm_squared(alpha);
@@ -86,8 +86,8 @@ array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I
             size = block_reduce_warps(size, sizes, false);
 #if CLUSTER > 1
             int half = n_scaled % 2;
-            expect_bytes(boxes + 2 + half, CLUSTER * 8);
-            size = cluster_reduce(size, of_blocks[2 + half], boxes + 2 + half, n_scaled / 2, false);
+            expect_bytes(mbarriers + 2 + half, CLUSTER * 8);
+            size = cluster_reduce(size, of_blocks[2 + half], mbarriers + 2 + half, n_scaled / 2, false);
 #endif
             scale = size == 0 ? (R)1 : size;
             mine = 0;
@@ -96,8 +96,8 @@ array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I
                 if (first_row(r) + t > k) mine += norm_squared(own[r][0] / make_element(scale, 0));
             rest = block_reduce_warps(mine, scaled, true);
 #if CLUSTER > 1
-            expect_bytes(boxes + 4 + half, CLUSTER * 8);
-            rest = cluster_reduce(rest, of_blocks[4 + half], boxes + 4 + half, n_scaled++ / 2, true);
+            expect_bytes(mbarriers + 4 + half, CLUSTER * 8);
+            rest = cluster_reduce(rest, of_blocks[4 + half], mbarriers + 4 + half, n_scaled++ / 2, true);
 #endif
         }
         Reflection found = make_reflector(alpha, rest, scale);
@@ -134,20 +134,20 @@ array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I
         }
 #if CLUSTER > 1
         T *block_products = all_block_products + k % 2 * CLUSTER * WIDTH;
-        Word *box = boxes + 6 + k % 2;
-        expect_bytes(box, CLUSTER * WIDTH * sizeof(T));
+        Word *mbarrier = mbarriers + 6 + k % 2;
+        expect_bytes(mbarrier, CLUSTER * WIDTH * sizeof(T));
         T *place = block_products + cluster_rank() * WIDTH;
         if (sizeof(T) == 8) {
             // Threads have the sum of the column that they send.
             Word word;
             memcpy(&word, &sum, 8);
-            for (int e = t; e < CLUSTER * WIDTH; e += blockDim.x) send_word(e / WIDTH, place + e % WIDTH, word, box);
+            for (int e = t; e < CLUSTER * WIDTH; e += blockDim.x) store_async(e / WIDTH, place + e % WIDTH, word, mbarrier);
         } else {
             if (warp == 0) products[WARPS * WIDTH + lane % WIDTH] = sum;
             __syncthreads();
-            tell_blocks(products + WARPS * WIDTH, place, WIDTH * sizeof(T) / 8, box);
+            store_to_blocks(products + WARPS * WIDTH, place, WIDTH * sizeof(T) / 8, mbarrier);
         }
-        await_message(box, k / 2);
+        wait_mbarrier(mbarrier, k / 2);
         sum = make_element(0, 0);
 #pragma unroll
         for (int block = 0; block < CLUSTER; ++block) sum += block_products[block * WIDTH + lane % WIDTH];
