@@ -2014,3 +2014,33 @@ SMALL_ROWS = np.arange(6).reshape(2, 3)
 expect("rows: one or a map of it", chosen_rows, [SMALL_ROWS], [0, 2, 4, 3, 4, 5])
 expect("rows: sums of chosen ones", sums_of_chosen_rows, [SMALL_ROWS, np.array([10, 20])], [33, 14])
 expect("rows: moved on", rows_moved_on, [SMALL_ROWS], [3, 4, 5, 0, 1, 2])
+
+
+# -- numbers of Python that a dtype does not have ----------------------------------------------
+
+
+@cu
+def cast_to_int8(x, k):
+    return [int8(k) + v for v in x]
+
+
+@cu
+def cast_like(x, k):
+    return [cast_to(k, v) + v for v in x]
+
+
+@cu
+def cast_of_numbers_with_a_dtype(n):
+    return [int8(i) for i in range(n)]
+
+
+expect_error("casts: a number too large for int8", cast_to_int8, (of("int8", 1), 1000), OverflowError, "1000 is out of")
+expect_error(
+    "casts: one too large for the other", cast_like, (of("uint8", 1), -1), OverflowError, "-1 is out of bounds"
+)
+expect(
+    "casts: integers with a dtype wrap",
+    cast_of_numbers_with_a_dtype,
+    (130,),
+    of("int8", *builtins.range(128), -128, -127),
+)

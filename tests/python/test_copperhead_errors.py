@@ -16,6 +16,7 @@ import copperhead_wrong
 import numpy as np
 import pytest
 
+from rtcg import copperhead
 from rtcg.copperhead import UntranslatableError, cu, op_add, places, to_numpy
 
 WRONG, RIGHT = copperhead_wrong.WRONG, copperhead_wrong.RIGHT
@@ -67,6 +68,17 @@ def test_only_twenty_problems_are_shown():
         function([1.0], target_place=places.gpu0)
     assert str(raised.value).count("the operands of `+`") == 20
     assert str(raised.value).endswith("\n\n... and 5 more")
+
+
+def test_a_name_that_is_not_imported_is_named_with_its_import():
+    """Each advice is an import that works."""
+    for name in ("scan", "sqrt", "op_add", "cmp_lt", "int64", "argmin", "where"):
+        assert hasattr(copperhead, name)
+        function = defined(f"def f(x):\n    return {name}(x)\n", f"<without {name}>")
+        with pytest.raises(UntranslatableError) as raised:
+            function([1.0], target_place=places.gpu0)
+        assert f"`{name}` is not defined [name]" in str(raised.value)
+        assert f"help: write `from rtcg.copperhead import {name}`" in str(raised.value)
 
 
 # -- functions whose source is not what runs --------------------------------------------------

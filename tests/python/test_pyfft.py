@@ -102,6 +102,13 @@ def test_wrong_arguments():
         Plan(16).execute(x_gpu, x_gpu, x_gpu, x_gpu, inverse=True)
     with pytest.raises(ValueError, match="data_in has 128 bytes; expected at least 256"):
         Plan(16).execute(x_gpu, batch=2)
+    for wrong in (np.complex128, np.float32):
+        with pytest.raises(ValueError, match=f"data_in has dtype {np.dtype(wrong)}; expected complex64"):
+            Plan(16).execute(rnp.zeros(32, wrong))
+    with pytest.raises(ValueError, match="data_in is a view whose elements are not adjacent"):
+        Plan(8).execute(x_gpu[::2])
+    with pytest.raises(ValueError, match="data_out has dtype complex128; expected complex64"):
+        Plan(16).execute(x_gpu, rnp.zeros(16, np.complex128))
     with pytest.raises(ValueError, match="batch is 0"):
         Plan(16).execute(x_gpu, batch=0)
     parts = [rnp.zeros(16, np.float32) for _ in range(3)]

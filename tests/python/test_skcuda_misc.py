@@ -282,6 +282,9 @@ def test_trapezoidal_rule(dtype):
     assert_near(integrate.trapz2d(rnp.to_gpu(y), 0.5, 2), expected)
     assert_near(integrate.trapz2d(rnp.asarray(np.asfortranarray(y)), dx=0.5, dy=2.0), expected)
     assert (integrate.gen_trapz_mult(4, dtype).get() == [0.5, 1, 1, 0.5]).all()
+    # One sample has no width, along either axis.
+    assert integrate.trapz(rnp.to_gpu(x[:1])) == trapezoid(x[:1]) == 0
+    assert integrate.trapz2d(rnp.to_gpu(y[:1])) == 0 and integrate.trapz2d(rnp.to_gpu(y[:, :1].copy())) == 0
     assert (integrate.gen_trapz2d_mult((2, 3), dtype).get() == [[0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]).all()
 
 
