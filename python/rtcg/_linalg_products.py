@@ -29,6 +29,7 @@ def matmul(
     epilogue: str | None = None,
     operands: Mapping[str, Any] | None = None,
     dtype: DTypeLike | None = None,
+    precision: str = "native",
     out: GPUArray | None = None,
 ) -> GPUArray:
     """The matrix product, optionally with an expression applied to each element; does not wait. See `numpy.matmul`.
@@ -47,13 +48,22 @@ def matmul(
         + j]``, which are not checked; scalars and arrays without axes are values.
     dtype : dtype, optional
         Dtype of the result with an epilogue; by default that of the product.
+    precision : {"native", "emulated"}, optional
+        How sums are computed. "native" uses instructions of the dtype: the error is at most ``k * u`` times the product
+        of absolute values, with the unit roundoff ``u`` (2**-53 of float64 and complex128, 2**-24 of float32 and
+        complex64; 16-bit floats are summed in float32). "emulated" multiplies integers on tensor cores, by Ozaki's
+        second scheme, where that takes less time: float32, float64, complex64 and complex128 on compute capability 9.0,
+        matrices with at least 512 rows, columns and terms, and at most 32768 terms. Its error is at most ``2 * sqrt(k)
+        * u`` times the product of absolute values, plus one rounding; elements for which this cannot be shown, such as
+        those of rows with infinities, are computed natively.
     out : GPUArray, optional
         Receives the result; has its shape and a dtype to which the rule "same_kind" allows a cast.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, an operand of the product has no axis, or one of the epilogue has no valid name.
+        If the shapes do not fit, `precision` is another text, an operand of the product has no axis, or one of the
+        epilogue has no valid name.
     TypeError
         If the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
@@ -67,19 +77,28 @@ def matmul(
     >>> linalg.matmul(np.eye(2), np.eye(2), epilogue="fmax(acc + bias[j], 0.0)", operands={"bias": bias}).get().tolist()
     [[2.0, 0.0], [1.0, 0.0]]
     """
+    if precision not in ("native", "emulated"):
+        raise ValueError(f"precision is {shown(precision)}; expected 'native' or 'emulated'")
     if epilogue is None:
         for name, value in (("operands", operands), ("dtype", dtype)):
             if value is not None:
                 raise ValueError(f"{name} is {shown(value)} without an epilogue; expected None")
-        return _matmul(x1, x2, out)
-    as_text("epilogue", epilogue, "an expression of CUDA C")
+        if precision == "native":
+            return _matmul(x1, x2, out)
+    else:
+        as_text("epilogue", epilogue, "an expression of CUDA C")
     operands = {} if operands is None else as_mapping("operands", operands)
     named = [
         (as_text("a name in operands", name), _xp._unmasked_to_device(f"operands[{name!r}]", array))
         for name, array in operands.items()
     ]
-    found = _native.linalg_matmul_epilogue(
-        _xp._named_to_device("x1", x1), _xp._named_to_device("x2", x2), epilogue, named, as_dtype("dtype", dtype)
+    found = _native.linalg_matmul(
+        _xp._named_to_device("x1", x1),
+        _xp._named_to_device("x2", x2),
+        epilogue,
+        named,
+        as_dtype("dtype", dtype),
+        precision == "emulated",
     )
     return _xp._copy_to_out(out, found)
 

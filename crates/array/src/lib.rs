@@ -57,7 +57,7 @@ pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast
 pub use linalg::{
     IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Transposition, Triangle, TriangularSystem,
 };
-pub use matmul::{Epilogue, nearest_columns};
+pub use matmul::{Epilogue, MatmulOptions, Precision, nearest_columns};
 pub use out_argument::{can_cast_same_kind, check_out};
 pub use real_numbers::is_real;
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};

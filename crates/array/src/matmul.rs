@@ -1,5 +1,6 @@
 //! Matrix products.
 
+mod emulation;
 mod epilogue;
 mod skinny;
 mod split_k;
@@ -9,6 +10,8 @@ use crate::array::GpuArray;
 use crate::call_cache::{CallKey, cached_call};
 use crate::einsum::launch_stack;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
+use crate::views::Index;
+pub use emulation::Precision;
 use epilogue::BoundEpilogue;
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::bind_operands;
@@ -24,6 +27,15 @@ const MAX_ROWS_TO_TRANSPOSE: i64 = 16;
 const MIN_STACK: i64 = 256;
 const MAX_STACK_SIDE: i64 = 16;
 
+/// The options of [`GpuArray::matmul_with`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MatmulOptions<'a> {
+    /// What is stored of each sum; by default the sum.
+    pub epilogue: Option<&'a Epilogue<'a>>,
+    /// How sums are computed.
+    pub precision: Precision,
+}
+
 impl GpuArray {
     /// Computes the matrix product by NumPy's rules: the last two axes are matrices, earlier ones are broadcast, and an
     /// operand of one axis is a row or a column, which the result does not have.
@@ -31,7 +43,9 @@ impl GpuArray {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
-        cached_call(self.context(), MatmulCall, &[self, other], None, || self.matmul_with(other, None))
+        cached_call(self.context(), MatmulCall, &[self, other], None, || {
+            self.matmul_with(other, &MatmulOptions::default())
+        })
     }
 
     /// Computes the matrix product and stores an expression of each sum, so that adding to the product or transforming
@@ -45,10 +59,14 @@ impl GpuArray {
     /// # Errors
     /// When shapes do not fit, an operand's name is invalid, or the expression does not compile.
     pub fn matmul_epilogue(&self, other: &GpuArray, epilogue: &Epilogue<'_>) -> Result<GpuArray> {
-        self.matmul_with(other, Some(epilogue))
+        self.matmul_with(other, &MatmulOptions { epilogue: Some(epilogue), ..Default::default() })
     }
 
-    fn matmul_with(&self, other: &GpuArray, epilogue: Option<&Epilogue<'_>>) -> Result<GpuArray> {
+    /// Computes the matrix product with an expression, a precision, or both. Does not wait.
+    ///
+    /// # Errors
+    /// As [`matmul_epilogue`](GpuArray::matmul_epilogue).
+    pub fn matmul_with(&self, other: &GpuArray, options: &MatmulOptions<'_>) -> Result<GpuArray> {
         if self.ndim() == 0 || other.ndim() == 0 {
             return Err(ArrayError::value_error(format!(
                 "matmul: operands of shapes {} and {} were given; expected at least one axis each; use multiply for scalars",
@@ -59,7 +77,7 @@ impl GpuArray {
         let (row, column) = (self.ndim() == 1, other.ndim() == 1);
         let a = if row { self.expand_dims(&[0])? } else { self.clone() };
         let b = if column { other.expand_dims(&[1])? } else { other.clone() };
-        let product = matmul_matrices(self, other, &a, &b, epilogue)?;
+        let product = matmul_matrices(self, other, &a, &b, options)?;
         let mut shape: Shape = product.shape().into();
         if column {
             shape.pop();
@@ -148,7 +166,7 @@ fn matmul_matrices(
     y: &GpuArray,
     a: &GpuArray,
     b: &GpuArray,
-    epilogue: Option<&Epilogue<'_>>,
+    &MatmulOptions { epilogue, precision }: &MatmulOptions<'_>,
 ) -> Result<GpuArray> {
     x.check_context(y)?;
     [x, y].into_iter().try_for_each(GpuArray::check_memory)?;
@@ -184,15 +202,43 @@ fn matmul_matrices(
             sums.memset_zero()?;
             epilogue.apply(&out, &sums, false)?;
         }
-        _ => launch_matmul(
-            MatmulTarget { epilogue: epilogue.as_ref(), ..MatmulTarget::new(&out) },
-            &a,
-            &b,
-            &batch,
-            [m, n, k],
-        )?,
+        _ => {
+            if precision == Precision::Emulated && try_emulate_stack(&out, epilogue.as_ref(), &a, &b, &batch)? {
+                return Ok(out);
+            }
+            let target = MatmulTarget { epilogue: epilogue.as_ref(), ..MatmulTarget::new(&out) };
+            launch_matmul(target, &a, &b, &batch, [m, n, k])?;
+        }
     }
     Ok(out)
+}
+
+/// Computes each product of a stack by integers if the device can; whether it did.
+fn try_emulate_stack(
+    out: &GpuArray,
+    epilogue: Option<&BoundEpilogue>,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+) -> Result<bool> {
+    let sums = epilogue.map(|epilogue| epilogue.sums_like(out)).transpose()?;
+    let stack = |array: &GpuArray| array.broadcast_to(&[batch, &array.shape()[array.ndim() - 2..]].concat());
+    let (a, b, to) = (stack(a)?, stack(b)?, sums.as_ref().unwrap_or(out));
+    for number in 0..batch.iter().product() {
+        let mut rest = number;
+        let mut indices: Vec<Index> = Vec::new();
+        for &length in batch.iter().rev() {
+            indices.insert(0, Index::At((rest % length) as isize));
+            rest /= length;
+        }
+        if !emulation::try_emulate(&to.index(&indices)?, &a.index(&indices)?, &b.index(&indices)?)? {
+            return Ok(false);
+        }
+    }
+    if let (Some(epilogue), Some(sums)) = (epilogue, &sums) {
+        epilogue.apply(out, sums, false)?;
+    }
+    Ok(true)
 }
 
 tunable! {

@@ -3,13 +3,13 @@
 //! arguments, is seen there. `RTCG_RECORD_KERNELS=1` writes the file anew.
 
 use rtcg_array::{
-    Arg, EinsumOptions, FftKind, GpuArray, IterationLimits, OpOptions, Order, ReduceOptions, Triangle,
-    apply_elementwise, einsum, fuse,
+    Arg, EinsumOptions, FftKind, GpuArray, IterationLimits, MatmulOptions, OpOptions, Order, Precision, ReduceOptions,
+    Triangle, apply_elementwise, einsum, fuse,
 };
 use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 use rtcg_hal::{
     ArgsView, ArrayBuffer, ArrayContext, DType, Device, DeviceInfo, ExecutionModel, Kernel, KernelText, LaunchArg,
-    Queue, Result,
+    Queue, Result, TensorBoxes, TensorMap,
 };
 use std::any::Any;
 use std::fmt::Write;
@@ -79,6 +79,15 @@ impl Device for PaperDevice {
     }
     fn synchronize(&self) -> Result<()> {
         Ok(())
+    }
+    fn tensor_map(&self, boxes: &TensorBoxes) -> Option<TensorMap> {
+        let TensorBoxes { address, extents, byte_strides, lines, .. } = *boxes;
+        let mut map = [0; 16];
+        map[0] = address;
+        map[1..4].copy_from_slice(&extents);
+        map[4..6].copy_from_slice(&byte_strides);
+        map[6] = lines.into();
+        Some(map)
     }
 }
 
@@ -212,6 +221,10 @@ fn record_products(r: &mut Recorder) {
             array(ctx, &[m, k], dtype).matmul(&array(ctx, &[k, n], dtype))
         });
     }
+    r.call("matmul by integers", &[DType::F32, DType::F64, DType::C64, DType::C128], |ctx, dtype| {
+        let options = MatmulOptions { precision: Precision::Emulated, ..Default::default() };
+        array(ctx, &[2, 700, 520], dtype).matmul_with(&array(ctx, &[520, 600], dtype), &options)
+    });
     for subscripts in ["ij,jk->ki", "bij,bjk->bik", "ij,j->i", "ij->", "bi,bi->b"] {
         r.call(&format!("einsum {subscripts}"), OF_PRODUCTS, |ctx, dtype| {
             let sides = |one: &str| if one.len() == 3 { vec![8, 64, 64] } else { vec![64; one.len()] };

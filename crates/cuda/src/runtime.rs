@@ -16,9 +16,9 @@ use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Context, Event, Function, LaunchOptions, Module, Stream, sys};
 use rtcg_hal::deferred::flush_storing_errors;
 use rtcg_hal::{
-    Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, Device, DeviceInfo,
-    ExecutionModel, Graphs, Kernel, KernelText, PinnedReads, Queue, Result, ThreadFlag, blocking_region,
-    is_compiling_ahead,
+    Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DType, Device, DeviceInfo,
+    ExecutionModel, Graphs, Kernel, KernelText, PinnedReads, Queue, Result, TensorBoxes, TensorMap, ThreadFlag,
+    blocking_region, is_compiling_ahead,
 };
 use rtcg_tune::decisions::StoredChoices;
 use std::any::Any;
@@ -372,6 +372,23 @@ impl Device for CudaRuntime {
 
     fn synchronize(&self) -> Result<()> {
         self.run_in_context(Context::synchronize)
+    }
+
+    fn tensor_map(&self, boxes: &TensorBoxes) -> Option<TensorMap> {
+        static ARE_WANTED: OnceLock<bool> = OnceLock::new();
+        if !*ARE_WANTED.get_or_init(|| std::env::var_os("RTCG_TENSOR_COPIES").is_some_and(|value| value == "1")) {
+            return None;
+        }
+        let (element, items) = match boxes.dtype {
+            DType::I8 | DType::U8 => (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8, 128),
+            dtype if dtype.itemsize() == 2 => (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT16, 64),
+            _ => return None,
+        };
+        let TensorBoxes { address, extents, byte_strides, lines, .. } = *boxes;
+        let encode = || rtcg_driver::encode_tensor_map(element, address, extents, byte_strides, [items, lines, 1]);
+        let map = with_current(&self.ctx, encode).ok()?.opaque;
+        // Repeated launches replace the address where it was seen to be.
+        (map[0] == address).then_some(map)
     }
 
     fn pinned_reads(&self) -> Option<&dyn PinnedReads> {

@@ -49,6 +49,7 @@ pub mod pool;
 mod process_state;
 pub mod profiler;
 mod release_region;
+mod tensor_map;
 mod texture_object;
 mod virtual_gpu;
 
@@ -88,6 +89,7 @@ pub use rtcg_hal::{WeakScalar, lock_ignoring_poison};
 pub use stream::capture::{exchange_capture_mode, retain_in_capture};
 pub use stream::host_call::HostFn;
 pub use stream::{Event, Stream};
+pub use tensor_map::encode_tensor_map;
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::virtual_gpu_table as virtual_table;
 #[cfg(feature = "vgpu")]

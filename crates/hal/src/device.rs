@@ -5,6 +5,7 @@ use crate::device_info::DeviceInfo;
 use crate::error::Result;
 use crate::kernel_spec::KernelText;
 use crate::launch::{ArgsView, Kernel};
+use crate::tensor_map::{TensorBoxes, TensorMap};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -87,6 +88,10 @@ pub trait Device: Send + Sync {
     }
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
+    /// Describes matrices for bulk tensor copies. `None` if the device has none, or none of these.
+    fn tensor_map(&self, _boxes: &TensorBoxes) -> Option<TensorMap> {
+        None
+    }
     /// Asynchronous reads, if the device supports them.
     fn pinned_reads(&self) -> Option<&dyn PinnedReads> {
         None

@@ -4,6 +4,7 @@
 //! that set one after the other, and addresses are known to be some, so that a launch can be repeated with others.
 
 use crate::error::Result;
+use crate::tensor_map::TensorMap;
 use smallvec::SmallVec;
 use std::any::Any;
 
@@ -83,6 +84,16 @@ impl LaunchArgs {
         self.push_u64(base.wrapping_add(offset as u64));
         if let Some(place) = self.places.last_mut() {
             (place.align, place.offset) = (0, offset);
+        }
+    }
+
+    /// Appends a description of matrices, whose first word is an address. Those of a kernel come first, as they must
+    /// begin at multiples of 64 bytes.
+    pub fn push_tensor_map(&mut self, map: &TensorMap) {
+        let bytes: SmallVec<[u8; 128]> = map.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.push(&bytes, 64);
+        if let Some(place) = self.places.last_mut() {
+            place.align = 0;
         }
     }
 
@@ -200,5 +211,17 @@ mod tests {
         assert_eq!(all, [value, LaunchArg::Address { base: 8192, offset: 64 }]);
         assert_eq!(all[0].address(), None);
         assert_eq!(all[1].address(), Some(8256));
+    }
+
+    #[test]
+    fn the_address_of_a_tensor_map_counts_from_another_base() {
+        let mut args = LaunchArgs::new();
+        args.push_u32(1);
+        args.push_tensor_map(&[4096; 16]);
+        args.set_base(1, 4000);
+        let mut packed = args.packed_bytes().to_vec();
+        args.rebase(&mut packed, 1, 8000);
+        assert_eq!(packed.len(), 192);
+        assert_eq!(packed[64..80], [8096u64.to_ne_bytes(), 4096u64.to_ne_bytes()].concat());
     }
 }

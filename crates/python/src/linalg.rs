@@ -6,24 +6,28 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{
-    Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Tolerance, Transposition, Triangle, TriangularSystem,
+    Arg, Epilogue, GpuArray, IterationLimits, MatmulOptions, MatrixNorm, Precision, Tolerance, Transposition, Triangle,
+    TriangularSystem,
 };
 
-/// The product, with an expression applied to each element before it is stored.
+/// The product, perhaps by integers, with an expression applied to each element before it is stored.
 #[pyfunction]
-fn linalg_matmul_epilogue<'py>(
+fn linalg_matmul<'py>(
     a: ArrayArg<'_, 'py>,
     b: ArrayArg<'_, 'py>,
-    expression: &str,
+    expression: Option<&str>,
     operands: Vec<(String, Bound<'py, PyGpuArray>)>,
     dtype: Option<&BoundAny<'py>>,
+    is_emulated: bool,
 ) -> PyResult<BoundAny<'py>> {
     let of_name = |(name, array): &'_ (String, Bound<'py, PyGpuArray>)| (name.clone(), core_array(array));
     let owned: Vec<(String, GpuArray)> = operands.iter().map(of_name).collect();
     let operands: Vec<(&str, &GpuArray)> = owned.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let dtype = dtype.map(|dtype| parse_dtype(a.py(), dtype)).transpose()?;
-    let (y, epilogue) = (core_array(b), Epilogue { expression, operands: &operands, dtype });
-    compute_array(a, |x| x.matmul_epilogue(&y, &epilogue))
+    let epilogue = expression.map(|expression| Epilogue { expression, operands: &operands, dtype });
+    let precision = if is_emulated { Precision::Emulated } else { Precision::Native };
+    let (y, options) = (core_array(b), MatmulOptions { epilogue: epilogue.as_ref(), precision });
+    compute_array(a, |x| x.matmul_with(&y, &options))
 }
 
 #[pyfunction]
@@ -244,7 +248,7 @@ fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>>
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_contents! { m,
-        functions linalg_matmul_epilogue, linalg_solve, linalg_solve_triangular, linalg_lu_factor, linalg_lu_solve, linalg_inv, linalg_det, linalg_slogdet, linalg_cholesky,
+        functions linalg_matmul, linalg_solve, linalg_solve_triangular, linalg_lu_factor, linalg_lu_solve, linalg_inv, linalg_det, linalg_slogdet, linalg_cholesky,
             linalg_qr, linalg_eigh, linalg_eigvalsh, linalg_eig, linalg_eigvals, linalg_svd, linalg_svdvals,
             linalg_pinv, linalg_matrix_rank, linalg_lstsq, linalg_vector_norm, linalg_matrix_norm, linalg_cond;
     }

@@ -57,6 +57,11 @@ impl BoundEpilogue {
         Self { source, target: Some((matrix.first_element_address(), pitch)), arrays: Vec::new(), lengths }
     }
 
+    /// Whether the result takes the place of what the expression reads.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.source.is_in_place
+    }
+
     /// The dtype of the result.
     pub(super) fn result(&self) -> DType {
         self.source.result

@@ -5,8 +5,9 @@ use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::layout::{Layout, Order, Shape};
 use crate::views::Index;
-use rtcg_codegen::array::{ArgminMatmul, MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
-use rtcg_hal::{ArrayContext, DType, DeviceInfo, LaunchArgs, Result, tunable};
+use rtcg_codegen::array::{ArgminMatmul, MarkedMatmul, MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, Kernel, LaunchArgs, Result, TensorBoxes, TensorMap, tunable};
+use std::sync::Arc;
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;
@@ -48,7 +49,7 @@ pub(super) fn try_launch_tiled(
             Ok(is_done)
         }
         dtype => match choose_tile(out.context(), dtype, batch.iter().product(), extents) {
-            Some(tile) => TiledProblem::new(target, a, b, batch, tile)?.launch_tiled(extents).map(|()| true),
+            Some(tile) => TiledProblem::new(target, a, b, (batch, extents), tile)?.launch_tiled(extents).map(|()| true),
             None => Ok(false),
         },
     }
@@ -63,14 +64,39 @@ pub(super) fn try_launch_argmin(keys: &GpuArray, a: &GpuArray, b: &GpuArray, bia
         return Ok(false);
     }
     let Some(tile) = choose_tile(ctx, a.dtype(), 1, extents) else { return Ok(false) };
-    let problem = TiledProblem::new(MatmulTarget::new(keys), a, b, &[], tile)?;
+    let problem = TiledProblem::new(MatmulTarget::new(keys), a, b, (&[], extents), tile)?;
     let kernel = ArgminMatmul(TiledMatmul { is_sum: false, ..problem.kernel });
+    if let Some(tensor_maps) = &problem.tensor_maps {
+        let mut args = problem.pack_tensor_args(tensor_maps, extents);
+        args.push_address(bias.first_element_address(), 0);
+        return problem
+            .launch_persistent(&ctx.compiled_kernel(&kernel)?, [extents[0], extents[1]], &args)
+            .map(|()| true);
+    }
     let mut args = problem.pack_args_from_batch(extents, 0);
     args.push_address(bias.first_element_address(), 0);
+    let tile = problem.kernel.tile;
     let [rows, columns] = tile.tile_extents();
     let tiles = (extents[0].div_ceil(rows) * extents[1].div_ceil(columns)) as u32;
     let block = [tile.threads_per_block(), 1, 1];
     ctx.launch_grid(&kernel, [tiles, 1, 1], block, problem.kernel.shared_bytes() as u32, &args)?;
+    Ok(true)
+}
+
+/// Computes the parts of a product that are marked, one byte for 64 x 64 elements, if the device multiplies such arrays by
+/// tiles; whether it does.
+pub(super) fn launch_marked(out: &GpuArray, a: &GpuArray, b: &GpuArray, marks: &GpuArray) -> Result<bool> {
+    let ctx = out.context();
+    let extents = [a.shape()[0], b.shape()[1], a.shape()[1]];
+    let Some(tile) = choose_tile(ctx, a.dtype(), 1, extents) else { return Ok(false) };
+    let problem = TiledProblem::new(MatmulTarget::new(out), a, b, (&[], extents), tile)?;
+    let mut args = problem.pack_args_from_batch(extents, 0);
+    args.push_address(marks.first_element_address(), 0);
+    let kernel = problem.kernel;
+    let [rows, columns] = kernel.tile.tile_extents();
+    let tiles = (extents[0].div_ceil(rows) * extents[1].div_ceil(columns)) as u32;
+    let block = [kernel.tile.threads_per_block(), 1, 1];
+    ctx.launch_grid(&MarkedMatmul(kernel), [tiles, 1, 1], block, kernel.shared_bytes() as u32, &args)?;
     Ok(true)
 }
 
@@ -113,7 +139,7 @@ impl TileCandidate {
 
     fn fits_device(&self, device_info: DeviceInfo, dtype: DType) -> bool {
         let operand = MatmulOperand { is_k_contiguous: true, is_vectorizable: true };
-        let kernel = TiledMatmul { dtype, is_sum: false, tile: self.tile, a: operand, b: operand };
+        let kernel = TiledMatmul { dtype, is_sum: false, tile: self.tile, a: operand, b: operand, stores_boxes: false };
         let has_unit = match self.tile.unit {
             MatmulUnit::Wgmma => device_info.compute_capability == 90,
             MatmulUnit::Dmma { rows: 16, .. } => device_info.compute_capability >= 90,
@@ -383,6 +409,28 @@ fn copy_with_padded_last_axis(array: &GpuArray) -> Result<GpuArray> {
     Ok(copy)
 }
 
+/// Boxes of matrices, if bulk tensor copies can have strides and coordinates like these.
+pub(super) fn tensor_boxes(
+    dtype: DType,
+    address: u64,
+    extents: [usize; 3],
+    strides: [i64; 2],
+    lines: usize,
+) -> Option<TensorBoxes> {
+    const MAX_STRIDE: u64 = 1 << 40;
+    let strides = [u64::try_from(strides[0]).ok()?, u64::try_from(strides[1]).ok()?];
+    let are_strides = strides.iter().all(|stride| *stride > 0 && *stride < MAX_STRIDE && stride.is_multiple_of(16));
+    let are_coordinates = extents.iter().all(|&extent| extent < i32::MAX as usize);
+    let extents = extents.map(|extent| extent as u64);
+    (are_strides && are_coordinates && address.is_multiple_of(16)).then_some(TensorBoxes {
+        dtype,
+        address,
+        extents,
+        byte_strides: strides,
+        lines: lines as u32,
+    })
+}
+
 /// The bytes from each matrix to the next, if that is always the same.
 fn uniform_batch_stride(stack: &Layout) -> Option<i64> {
     let mut steps = stack.shape.iter().zip(&stack.strides).filter(|(n, _)| **n > 1).rev();
@@ -396,6 +444,13 @@ fn uniform_batch_stride(stack: &Layout) -> Option<i64> {
     is_one.then_some(step as i64)
 }
 
+/// The descriptions of matrices that a kernel with `wgmma` copies, the result last if it is stored by boxes.
+struct TensorMaps {
+    maps: Vec<TensorMap>,
+    /// 1 where operands have a matrix for each of a stack, and 0 where they have one for all.
+    batch_steps: [u32; 2],
+}
+
 /// What a launch needs.
 struct TiledProblem<'a> {
     target: MatmulTarget<'a>,
@@ -406,10 +461,17 @@ struct TiledProblem<'a> {
     /// The bytes between matrices, or the offsets of each.
     steps: [i64; 2],
     offsets: Option<GpuArray>,
+    tensor_maps: Option<TensorMaps>,
 }
 
 impl<'a> TiledProblem<'a> {
-    fn new(target: MatmulTarget<'a>, a: &GpuArray, b: &GpuArray, batch: &[usize], tile: MatmulTile) -> Result<Self> {
+    fn new(
+        target: MatmulTarget<'a>,
+        a: &GpuArray,
+        b: &GpuArray,
+        (batch, extents): (&[usize], [usize; 3]),
+        tile: MatmulTile,
+    ) -> Result<Self> {
         let (dtype, out) = (a.dtype(), target.out);
         let (a, b) = (TileOperand::new(a, 1)?, TileOperand::new(b, 0)?);
         let batches = batch.iter().product();
@@ -427,14 +489,57 @@ impl<'a> TiledProblem<'a> {
             tile,
             a: a.operand_layout,
             b: b.operand_layout,
+            stores_boxes: false,
         };
-        Ok(Self { target, a, b, kernel, batches, steps, offsets })
+        let mut problem = Self { target, a, b, kernel, batches, steps, offsets, tensor_maps: None };
+        if tile.unit == MatmulUnit::Wgmma {
+            problem.describe_boxes(extents);
+        }
+        Ok(problem)
+    }
+
+    /// Has boxes copied if the device describes those of operands: not where lines run backwards, or matrices lie in no
+    /// order. Those of the result need not be described.
+    fn describe_boxes(&mut self, [m, n, k]: [usize; 3]) {
+        let out = self.target.out;
+        let device = out.context().device();
+        let stack = |step: i64| if step == 0 { 1 } else { self.batches };
+        let operand = |operand: &TileOperand, common: usize, extent: usize, step: i64, lines: usize| {
+            let is_k_contiguous = operand.operand_layout.is_k_contiguous;
+            let stride = last_two_axes(&operand.array)[if is_k_contiguous { 1 - common } else { common }];
+            let [items, rows] = if is_k_contiguous { [k, extent] } else { [extent, k] };
+            let lines = if is_k_contiguous { lines } else { self.kernel.tile.depth.into() };
+            let address = operand.array.first_element_address();
+            let strides = [if stride.0 == 1 { 16 } else { stride.1 as i64 }, if step == 0 { 16 } else { step }];
+            tensor_boxes(self.kernel.dtype, address, [items, rows, stack(step)], strides, lines)
+                .and_then(|boxes| device.tensor_map(&boxes))
+        };
+        let [rows, columns] = self.kernel.tile.tile_extents();
+        let operands = [operand(&self.a, 1, m, self.steps[0], rows), operand(&self.b, 0, n, self.steps[1], columns)];
+        let tiles = m.div_ceil(rows) * n.div_ceil(columns) * self.batches;
+        let ([Some(a), Some(b)], None, true) = (operands, &self.offsets, tiles < i32::MAX as usize) else { return };
+        self.kernel.tile.unit = MatmulUnit::WgmmaBoxes;
+        // Results go through shared memory.
+        self.kernel.tile.stages = if self.kernel.tile.blocks_per_sm > 2 { 3 } else { 4 };
+        let mut maps = vec![a, b];
+        if out.itemsize() == 2 && self.target.epilogue.is_none_or(|epilogue| !epilogue.is_in_place()) {
+            let strides = [2 * n, 2 * n * m].map(|stride| stride as i64);
+            let boxes = tensor_boxes(out.dtype(), out.first_element_address(), [n, m, self.batches], strides, 64);
+            maps.extend(boxes.and_then(|boxes| device.tensor_map(&boxes)));
+        }
+        self.kernel.stores_boxes = maps.len() == 3;
+        self.tensor_maps = Some(TensorMaps { maps, batch_steps: self.steps.map(|step| (step != 0).into()) });
     }
 
     fn launch_tiled(&self, [m, n, k]: [usize; 3]) -> Result<()> {
         let [rows, columns] = self.kernel.tile.tile_extents();
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
         let block = [self.kernel.tile.threads_per_block(), 1, 1];
+        if let Some(tensor_maps) = &self.tensor_maps {
+            let mut args = self.pack_tensor_args(tensor_maps, [m, n, k]);
+            let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, 0)?;
+            return self.launch_persistent(&compiled, [m, n], &args);
+        }
         for first in (0..self.batches).step_by(MAX_GRID_Y) {
             let mut args = self.pack_args_from_batch([m, n, k], first);
             let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, first)?;
@@ -443,6 +548,28 @@ impl<'a> TiledProblem<'a> {
             queue.launch(&compiled, [tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
         }
         Ok(())
+    }
+
+    /// Launches as many blocks as the device runs at once, which take one tile after the other.
+    fn launch_persistent(&self, compiled: &Arc<dyn Kernel>, [m, n]: [usize; 2], args: &LaunchArgs) -> Result<()> {
+        let ctx = self.target.out.context();
+        let [rows, columns] = self.kernel.tile.tile_extents();
+        let tiles = m.div_ceil(rows) * n.div_ceil(columns) * self.batches;
+        let resident = ctx.device_info().multiprocessors as usize * usize::from(self.kernel.tile.blocks_per_sm);
+        let grid = [tiles.min(resident) as u32, 1, 1];
+        let block = [self.kernel.tile.threads_per_block(), 1, 1];
+        ctx.queue().launch(compiled, grid, block, self.kernel.shared_bytes() as u32, args.view())
+    }
+
+    /// The arguments of a kernel that copies boxes.
+    fn pack_tensor_args(&self, tensor_maps: &TensorMaps, extents: [usize; 3]) -> LaunchArgs {
+        let mut args = LaunchArgs::new();
+        tensor_maps.maps.iter().for_each(|map| args.push_tensor_map(map));
+        args.push_address(self.target.out.first_element_address(), 0);
+        extents.iter().for_each(|&n| args.push_u64(n as u64));
+        args.push_u32(self.batches as u32);
+        tensor_maps.batch_steps.iter().for_each(|&step| args.push_u32(step));
+        args
     }
 
     /// The arguments for batches from `first` on.

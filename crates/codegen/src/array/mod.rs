@@ -40,9 +40,11 @@ pub use linalg::{
     LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    ArgminMatmul, EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE,
-    MatmulEpilogue, MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul,
-    TiledMatmul, matmul_accumulator_bytes,
+    ArgminMatmul, EMULATION_MAX_TERMS, EMULATION_SCALE_VECTORS, EMULATION_VECTOR_BYTES, EPILOGUE_NAMES,
+    EPILOGUE_THREADS, EmulationJoin, EmulationSplit, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE,
+    MarkedMatmul, MatmulEpilogue, MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, ResidueMatmul, SKINNY_THREADS,
+    SimpleMatmul, SkinnyMatmul, TiledMatmul, emulation_moduli, emulation_norm_limit, emulation_planes,
+    emulation_split_threads, matmul_accumulator_bytes,
 };
 pub use op::{Op, OpTypeError, OpTypes, OperandRole};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};

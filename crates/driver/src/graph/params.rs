@@ -24,27 +24,22 @@ pub struct KernelNode {
 impl KernelNode {
     /// Calls `body` with the driver's description, which is valid for the call.
     pub(super) fn with_raw_params<T>(&self, body: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> T) -> T {
-        let mut nbytes = self.args.len();
-        let mut extra = [
-            CU_LAUNCH_PARAM_BUFFER_POINTER,
-            self.args.as_ptr().cast_mut().cast(),
-            CU_LAUNCH_PARAM_BUFFER_SIZE,
-            (&raw mut nbytes).cast(),
-            CU_LAUNCH_PARAM_END,
-        ];
-        let raw = CUDA_KERNEL_NODE_PARAMS {
-            func: self.function.handle(),
-            gridDimX: self.grid[0],
-            gridDimY: self.grid[1],
-            gridDimZ: self.grid[2],
-            blockDimX: self.block[0],
-            blockDimY: self.block[1],
-            blockDimZ: self.block[2],
-            sharedMemBytes: self.shared_bytes,
-            extra: if self.args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() },
-            ..Default::default()
-        };
-        body(&raw const raw)
+        self.function.with_arguments(&self.args, |each, extra| {
+            let raw = CUDA_KERNEL_NODE_PARAMS {
+                func: self.function.handle(),
+                gridDimX: self.grid[0],
+                gridDimY: self.grid[1],
+                gridDimZ: self.grid[2],
+                blockDimX: self.block[0],
+                blockDimY: self.block[1],
+                blockDimZ: self.block[2],
+                sharedMemBytes: self.shared_bytes,
+                kernelParams: each,
+                extra,
+                ..Default::default()
+            };
+            body(&raw const raw)
+        })
     }
 
     /// Says which of its numbers a device cannot have, before a driver says less.

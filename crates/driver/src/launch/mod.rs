@@ -301,20 +301,17 @@ impl Function {
         let (table, handle) = self.check_launch("cuLaunchKernel", shared_bytes, stream)?;
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let f = self.0.handle;
-        let launch = |extra: *mut *mut c_void| {
+        let launch = |each: *mut *mut c_void, extra: *mut *mut c_void| {
             // SAFETY: the function is alive; the arguments are the caller's promise, and the
             // driver copies them before it returns.
-            unsafe {
-                let none = std::ptr::null_mut();
-                table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, handle, none, extra)
-            }
+            unsafe { table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, handle, each, extra) }
         };
-        let code = with_launch_extra_unless_forked(args, launch);
+        let code = self.with_arguments_unless_forked(args, launch);
         if code.is_success() {
-            self.record_launch(stream, handle);
+            self.record_launch(stream, handle, args);
             return Ok(());
         }
-        let again = || with_launch_extra_unless_forked(args, launch);
+        let again = || self.with_arguments_unless_forked(args, launch);
         self.retry_or_explain_launch(
             "cuLaunchKernel",
             code,
@@ -327,10 +324,13 @@ impl Function {
     }
 
     /// What comes after each launch. A graph that it became part of needs the kernel's module.
-    fn record_launch(&self, stream: Option<&Stream>, handle: CUstream) {
+    fn record_launch(&self, stream: Option<&Stream>, handle: CUstream, args: &[u8]) {
         self.0.ctx.launch_queue().count_launch(handle, KernelId::from_kernel_address(&*self.0));
         retain_in_capture(stream, || Arc::new(self.clone()));
-        self.prepare_launch();
+        // Prepared launches have packed arguments.
+        if !self.has_tensor_maps(args) {
+            self.prepare_launch();
+        }
     }
 
     /// [`Function::launch`] with the options of `cuLaunchKernelEx`.
@@ -353,16 +353,16 @@ impl Function {
         let (table, handle) = self.check_launch("cuLaunchKernelEx", shared_bytes, stream)?;
         let mut attributes = options.launch_attributes();
         let config = launch_config(grid, block, shared_bytes, handle, &mut attributes);
-        let launch = |extra: *mut *mut c_void| {
+        let launch = |each: *mut *mut c_void, extra: *mut *mut c_void| {
             // SAFETY: as in `launch`; config and attributes live until the call returns.
-            unsafe { table.cuLaunchKernelEx(&raw const config, self.0.handle, std::ptr::null_mut(), extra) }
+            unsafe { table.cuLaunchKernelEx(&raw const config, self.0.handle, each, extra) }
         };
-        let code = with_launch_extra_unless_forked(args, launch);
+        let code = self.with_arguments_unless_forked(args, launch);
         if code.is_success() {
-            self.record_launch(stream, handle);
+            self.record_launch(stream, handle, args);
             return Ok(());
         }
-        let again = || with_launch_extra_unless_forked(args, launch);
+        let again = || self.with_arguments_unless_forked(args, launch);
         self.retry_or_explain_launch("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
     }
 
@@ -424,19 +424,50 @@ impl Function {
     }
 }
 
-/// Calls `launch` with the list that hands over packed arguments; in a forked child without
-/// calling.
-#[inline(always)]
-fn with_launch_extra_unless_forked(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
-    if process_state::is_forked() {
-        return CUresult::CUDA_ERROR_NOT_INITIALIZED;
+/// The size of a tensor map.
+const TENSOR_MAP_BYTES: usize = 128;
+
+impl Function {
+    /// Whether an argument may be, or have, a tensor map. Drivers copy such ones right only if they are given each by
+    /// itself: of packed ones, which 580.159 takes without an error, bulk copies read zeros, or end in an illegal
+    /// instruction.
+    fn has_tensor_maps(&self, args: &[u8]) -> bool {
+        let is_large = |param: &Param| param.nbytes >= TENSOR_MAP_BYTES;
+        let are_all = |params: &[Param]| params.iter().all(|param| param.offset + param.nbytes <= args.len());
+        args.len() >= TENSOR_MAP_BYTES
+            && self.params().is_some_and(|params| params.iter().any(is_large) && are_all(params))
     }
-    with_launch_extra(args, launch)
+
+    /// Calls `launch` with the lists of arguments by themselves and of packed ones, one of which is null.
+    pub(crate) fn with_arguments<T>(
+        &self,
+        args: &[u8],
+        launch: impl FnOnce(*mut *mut c_void, *mut *mut c_void) -> T,
+    ) -> T {
+        let Some(params) = self.params().filter(|_| self.has_tensor_maps(args)) else {
+            return with_launch_extra(args, |extra| launch(std::ptr::null_mut(), extra));
+        };
+        let address = |param: &Param| args[param.offset..].as_ptr().cast_mut().cast();
+        let mut each: Vec<*mut c_void> = params.iter().map(address).collect();
+        launch(each.as_mut_ptr(), std::ptr::null_mut())
+    }
+
+    /// [`Function::with_arguments`]; in a forked child without calling.
+    fn with_arguments_unless_forked(
+        &self,
+        args: &[u8],
+        launch: impl FnOnce(*mut *mut c_void, *mut *mut c_void) -> CUresult,
+    ) -> CUresult {
+        if process_state::is_forked() {
+            return CUresult::CUDA_ERROR_NOT_INITIALIZED;
+        }
+        self.with_arguments(args, launch)
+    }
 }
 
-/// [`with_launch_extra_unless_forked`] in a process that is known not to be forked.
+/// Calls `launch` with the list that hands over packed arguments.
 #[inline(always)]
-pub(crate) fn with_launch_extra(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
+pub(crate) fn with_launch_extra<T>(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> T) -> T {
     if args.is_empty() {
         return launch(std::ptr::null_mut());
     }

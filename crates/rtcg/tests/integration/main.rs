@@ -20,6 +20,7 @@ mod cgen;
 mod choices;
 mod device_memory;
 mod einsum;
+mod emulation;
 mod errors;
 mod fourier;
 mod fuse;

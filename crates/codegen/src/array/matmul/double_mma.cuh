@@ -28,6 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
 {
   extern __shared__ __align__(128) unsigned char ring[];
   const rt_block block = rt_block_of(RT_ARGUMENTS);
+  if (!RT_IS_WANTED(block)) return;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * ROWS, column = warp % WARPS_N * COLUMNS;
   const bool wide = sizeof(rt_stored_pair) <= 16 && RT_OUT_ROW % 2 == 0 && (rt_length)out % sizeof(rt_stored_pair) == 0;

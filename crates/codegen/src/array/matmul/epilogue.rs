@@ -98,6 +98,7 @@ impl MatmulEpilogue {
             "    return rt_cast<O>(\n#line 1 \"epilogue\"\n{}\n    );\n  }}\n}};\n#define RT_EPILOGUE_PARAMETER , const rt_epilogue epilogue\n#define RT_EPILOGUE_ARGUMENT , epilogue",
             self.expression
         );
+        text.push_str("#define RT_ALWAYS_FINISHES 0\n");
         text.push_str(if self.is_in_place { "#define RT_OUT_ROW epilogue.pitch\n" } else { "#define RT_OUT_ROW n\n" });
         // Tiles have complex numbers as pairs, integers without a sign, and sums of bools as integers.
         let to_value = match self.dtype {
@@ -118,7 +119,8 @@ impl MatmulEpilogue {
 /// What kernels of products need where sums are stored as they are: `store` is an expression of `sum`.
 fn plain_source(store: &str) -> String {
     format!(
-        "#define RT_EPILOGUE_PARAMETER\n#define RT_EPILOGUE_ARGUMENT\n#define RT_OUT_ROW n\n#define RT_FINISH(sum, i, j, batch) {store}\n"
+        "#define RT_EPILOGUE_PARAMETER\n#define RT_EPILOGUE_ARGUMENT\n#define RT_OUT_ROW n\n#define RT_ALWAYS_FINISHES 1\n\
+         #define RT_FINISH(sum, i, j, batch) {store}\n"
     )
 }
 

@@ -6,8 +6,8 @@ __device__ __forceinline__ unsigned long long rt_matrix(unsigned address) {
   return (unsigned long long)(address >> 4 & 0x3fff) | (unsigned long long)(DEPTH * 128 >> 4) << 16 | (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
 }
 __device__ __forceinline__ void rt_multiply_add(float (&sum)[COLUMNS / 8][4], unsigned long long x, unsigned long long y) {
-  asm volatile("{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n" WIDTH "k16.f32." FORMAT "." FORMAT " {" SUM_NAMES "}, " INPUTS "; }"
-    : SUM_OPERANDS : "l"(x), "l"(y), "n"(A_K_CONTIGUOUS ? 0 : 1), "n"(B_K_CONTIGUOUS ? 0 : 1));
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, " ADDS ", 0; wgmma.mma_async.sync.aligned." INSTRUCTION " {" SUM_NAMES "}, " INPUTS "; }"
+    : SUM_OPERANDS : "l"(x), "l"(y), "n"(1) TRANSPOSES);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmul(RT_PARAMETERS)

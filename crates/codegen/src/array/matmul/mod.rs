@@ -1,11 +1,16 @@
 //! Batched matrix products, by kernels that differ in the tile that a block computes and in the instructions used.
 
+mod emulation;
 mod epilogue;
 mod simple;
 mod skinny;
 mod tiled;
 
 use super::c_types::compute_type;
+pub use emulation::{
+    EMULATION_MAX_TERMS, EMULATION_SCALE_VECTORS, EMULATION_VECTOR_BYTES, EmulationJoin, EmulationSplit, MarkedMatmul,
+    ResidueMatmul, emulation_moduli, emulation_norm_limit, emulation_planes, emulation_split_threads,
+};
 pub use epilogue::{
     EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
 };

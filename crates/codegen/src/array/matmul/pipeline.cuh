@@ -87,6 +87,19 @@ __device__ __forceinline__ rt_block rt_block_of(RT_PARAMETERS) {
     (int)min(m - row, (rt_length)TILE_ROWS), (int)min(n - column, (rt_length)TILE_COLUMNS), row, column, batch};
 }
 
+#ifdef RT_MARKS
+// Whether one of the parts of 64 x 64 elements that a block has part of is marked.
+__device__ __forceinline__ bool rt_is_wanted(const unsigned char *marks, const rt_block &block, rt_length n) {
+  const rt_length across = (n + 63) / 64;
+  for (rt_length i = block.row / 64; i * 64 < block.row + block.rows; i++)
+    for (rt_length j = block.column / 64; j * 64 < block.column + block.columns; j++)
+      if (marks[i * across + j]) return true;
+  return false;
+}
+#else
+#define RT_IS_WANTED(block) true
+#endif
+
 // Walks along the common axis: `fetch(to, depth)` begins copies to a stage, `multiply(stage)` adds the products.
 template <class Fetch, class Multiply>
 __device__ __forceinline__ void rt_mainloop(unsigned ring, rt_length k, Fetch fetch, Multiply multiply) {

@@ -22,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
 {
   extern __shared__ __align__(128) unsigned char ring[];
   const rt_block block = rt_block_of(RT_ARGUMENTS);
+  if (!RT_IS_WANTED(block)) return;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * 4 * ROWS + lane / 8 * rt_vector, column = warp % WARPS_N * 8 * COLUMNS + lane % 8 * rt_vector;
   const bool wide = RT_OUT_ROW % rt_vector == 0 && (rt_length)out % sizeof(rt_stored_vector) == 0;

@@ -17,8 +17,10 @@ use std::fmt::Write;
 
 /// Bytes that a copy to shared memory has at most.
 const VECTOR_COPY_BYTES: usize = 16;
-/// Elements along the common axis of a stage of 16-bit floats: a line of 128 bytes.
-const HALF_STAGE_K: usize = 64;
+/// A line of a stage for tensor cores that multiply 16-bit floats or bytes.
+const LINE_BYTES: usize = 128;
+/// Boxes of 64 x 64 elements by which a warpgroup stores results in turn.
+const BOXES: usize = 2;
 
 /// The unit that multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +32,8 @@ pub enum MatmulUnit {
     Mma16,
     /// Warpgroups by `wgmma` of 16-bit floats, only on compute capability 9.0.
     Wgmma,
+    /// The same, but another warpgroup copies boxes that tensor maps describe, and blocks take one tile after the other.
+    WgmmaBoxes,
     /// Warps by `mma` of doubles, whose fragments have 8 rows and 4 columns, or 16 rows and up to 16 columns on compute
     /// capability 9.0 and later.
     Dmma {
@@ -79,6 +83,8 @@ pub struct TiledMatmul {
     pub a: MatmulOperand,
     /// The second operand.
     pub b: MatmulOperand,
+    /// Whether the result, of 16 bits, is stored by boxes that a tensor map describes (by [`MatmulUnit::WgmmaBoxes`] only).
+    pub stores_boxes: bool,
 }
 
 impl MatmulTile {
@@ -98,7 +104,11 @@ impl MatmulTile {
     /// Threads per block.
     pub fn threads_per_block(&self) -> u32 {
         let warps = u32::from(self.warps[0]) * u32::from(self.warps[1]);
-        if self.unit == MatmulUnit::Wgmma { 128 * warps } else { 32 * warps }
+        match self.unit {
+            MatmulUnit::Wgmma => 128 * warps,
+            MatmulUnit::WgmmaBoxes => 128 * (warps + 1),
+            _ => 32 * warps,
+        }
     }
 }
 
@@ -112,7 +122,15 @@ struct OperandStage {
 impl TiledMatmul {
     /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
-        self.operand_stages().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
+        let stages = usize::from(self.tile.stages);
+        // Each stage has two barriers.
+        let barriers = if self.tile.unit == MatmulUnit::WgmmaBoxes { 16 * stages } else { 0 };
+        self.operand_stages().iter().map(|part| part.nbytes).sum::<usize>() * stages + self.store_bytes() + barriers
+    }
+
+    /// Shared memory of the boxes by which results are stored.
+    fn store_bytes(&self) -> usize {
+        if self.stores_boxes { usize::from(self.tile.warps[0]) * BOXES * 64 * LINE_BYTES } else { 0 }
     }
 
     fn operand_stages(&self) -> [OperandStage; 2] {
@@ -124,7 +142,7 @@ impl TiledMatmul {
         let (item, depth) = (self.dtype.itemsize(), usize::from(self.tile.depth));
         let (lines, pitch) = match self.tile.unit {
             MatmulUnit::Simt => (depth, extent + VECTOR_COPY_BYTES / item),
-            MatmulUnit::Mma16 | MatmulUnit::Wgmma => (extent, HALF_STAGE_K),
+            MatmulUnit::Mma16 | MatmulUnit::Wgmma | MatmulUnit::WgmmaBoxes => (extent, LINE_BYTES / item),
             MatmulUnit::Dmma { .. } if operand.is_k_contiguous => (extent, depth + 4),
             MatmulUnit::Dmma { .. } => (depth, extent + if item == VECTOR_COPY_BYTES { 2 } else { 4 }),
         };
@@ -172,6 +190,7 @@ impl TiledMatmul {
     /// The C type of an element: complex numbers are pairs, integers have no sign, so that they wrap.
     fn element_type(&self) -> &'static str {
         match self.dtype {
+            DType::U8 => "unsigned char",
             DType::F16 => "rt_half",
             DType::BF16 => "rt_bfloat",
             DType::F32 => "float",
@@ -250,8 +269,11 @@ impl TiledMatmul {
             MatmulUnit::Mma16 => text.push_str(&select_argmin(include_str!("half_mma.cuh"), is_argmin)),
             MatmulUnit::Dmma { .. } => text.push_str(&select_argmin(include_str!("double_mma.cuh"), is_argmin)),
             MatmulUnit::Wgmma => {
-                text.push_str(&wgmma_operand_macros(self.tile.part[1].into()));
+                text.push_str(&self.wgmma_definitions());
                 text.push_str(&select_argmin(include_str!("half_wgmma.cuh"), is_argmin));
+            }
+            MatmulUnit::WgmmaBoxes => {
+                self.push_wgmma(&mut text, &select_argmin(include_str!("wgmma_half.cuh"), is_argmin));
             }
         }
         text
@@ -274,16 +296,63 @@ fn select_argmin(source: &str, is_argmin: bool) -> String {
     text
 }
 
-/// The operands of `wgmma` for so many columns, of which a thread has half as many sums.
-fn wgmma_operand_macros(columns: usize) -> String {
-    let list = |item: &dyn Fn(usize) -> String| (0..columns / 2).map(item).collect::<Vec<_>>().join(", ");
-    let names = list(&|i| format!("%{i}"));
-    let operands = list(&|i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4));
-    let [x, y, turn_x, turn_y] = [0, 1, 2, 3].map(|i| columns / 2 + i);
-    format!(
-        "#define WIDTH \"{columns}\"\n#define SUM_NAMES \"{names}\"\n#define SUM_OPERANDS {operands}\n\
-         #define INPUTS \"%{x}, %{y}, p, 1, 1, %{turn_x}, %{turn_y}\"\n"
-    )
+impl TiledMatmul {
+    /// The kernel by `wgmma` after the definitions of the result, with what it does with sums.
+    pub(super) fn push_wgmma_source(&self, text: &mut String, store: &str) {
+        let _ = writeln!(text, "typedef {} E;", self.element_type());
+        text.push_str(&self.constant_definitions());
+        text.push_str(&select_argmin(include_str!("pipeline.cuh"), false));
+        self.push_wgmma(text, store);
+    }
+
+    fn push_wgmma(&self, text: &mut String, store: &str) {
+        text.push_str(&self.wgmma_definitions());
+        text.push_str(include_str!("tensor_copies.cuh"));
+        text.push_str(store);
+        text.push_str(include_str!("wgmma.cuh"));
+    }
+
+    /// The kernel that computes what is marked.
+    pub(super) fn marked_source(&self) -> String {
+        let finish = format!(
+            "typedef {} O;\n#define RT_MARKS\n#define RT_IS_WANTED(block) rt_is_wanted(marks, block, n)\n\
+             #define RT_EPILOGUE_PARAMETER , const unsigned char *marks\n#define RT_EPILOGUE_ARGUMENT , marks\n\
+             #define RT_OUT_ROW n\n#define RT_FINISH(sum, i, j, batch) sum\n",
+            self.element_type()
+        );
+        self.source_after(finish, false)
+    }
+
+    /// The operands of `wgmma`, of whose sums a thread has half as many as there are columns, and of the kernel.
+    fn wgmma_definitions(&self) -> String {
+        let columns = usize::from(self.tile.part[1]);
+        let (sum, constraint, instruction) = match self.dtype {
+            DType::U8 => ("int", 'r', "k32.s32.u8.u8"),
+            DType::F16 => ("float", 'f', "k16.f32.f16.f16"),
+            _ => ("float", 'f', "k16.f32.bf16.bf16"),
+        };
+        let list = |item: &dyn Fn(usize) -> String| (0..columns / 2).map(item).collect::<Vec<_>>().join(", ");
+        let names = list(&|i| format!("%{i}"));
+        let operands = list(&|i| format!("\"+{constraint}\"(sum[{}][{}])", i / 4, i % 4));
+        let [x, y, adds, turn_x, turn_y] = [0, 1, 2, 3, 4].map(|i| columns / 2 + i);
+        // Lines of bytes lie along the common axis.
+        let (turns, transposes) = if self.dtype == DType::U8 {
+            (String::new(), "")
+        } else {
+            (format!(", 1, 1, %{turn_x}, %{turn_y}"), ", \"n\"(A_K_CONTIGUOUS ? 0 : 1), \"n\"(B_K_CONTIGUOUS ? 0 : 1)")
+        };
+        let maps =
+            if self.stores_boxes { ["const __grid_constant__ rt_tensor_map map_out, ", "map_out, "] } else { ["", ""] };
+        format!(
+            "typedef {sum} rt_sum;\n#define INSTRUCTION \"m64n{columns}{instruction}\"\n#define SUM_NAMES \"{names}\"\n\
+             #define SUM_OPERANDS {operands}\n#define INPUTS \"%{x}, %{y}, p{turns}\"\n#define ADDS \"%{adds}\"\n\
+             #define TRANSPOSES {transposes}\n#define STORE_BYTES {}\n#define RT_OUT_MAP_PARAMETER {}\n\
+             #define RT_OUT_MAP_ARGUMENT {}\n",
+            self.store_bytes(),
+            maps[0],
+            maps[1]
+        )
+    }
 }
 
 #[cfg(test)]
@@ -293,7 +362,7 @@ mod tests {
     fn tiled_kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
         let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, blocks_per_sm: 1 };
         let operand = |is_k_contiguous| MatmulOperand { is_k_contiguous, is_vectorizable: true };
-        TiledMatmul { dtype, is_sum: false, tile, a: operand(true), b: operand(false) }
+        TiledMatmul { dtype, is_sum: false, tile, a: operand(true), b: operand(false), stores_boxes: false }
     }
 
     #[test]
@@ -306,20 +375,21 @@ mod tests {
         let doubles = tiled_kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
         assert_eq!((doubles.tile.tile_extents(), doubles.tile.threads_per_block()), ([64, 32], 64));
         assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
-        let halves = tiled_kernel(DType::BF16, MatmulUnit::Wgmma, [64, 256], 64);
-        assert_eq!((halves.tile.tile_extents(), halves.tile.threads_per_block()), ([128, 256], 256));
-        assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
+        let halves = tiled_kernel(DType::BF16, MatmulUnit::WgmmaBoxes, [64, 256], 64);
+        assert_eq!((halves.tile.tile_extents(), halves.tile.threads_per_block()), ([128, 256], 384));
+        assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128 + 4 * 16);
+        let stores_boxes = TiledMatmul { stores_boxes: true, ..halves };
+        assert_eq!(stores_boxes.shared_bytes(), halves.shared_bytes() + 2 * 2 * 64 * 128);
     }
 
     #[test]
     fn wgmma_macros_list_every_accumulator() {
-        let source = tiled_kernel(DType::F16, MatmulUnit::Wgmma, [64, 64], 64).source();
+        let source = tiled_kernel(DType::F16, MatmulUnit::WgmmaBoxes, [64, 64], 64).source();
         for text in [
-            "#define WIDTH \"64\"",
+            "#define INSTRUCTION \"m64n64k16.f32.f16.f16\"",
             "%30, %31\"",
             "\"+f\"(sum[7][3])\n",
-            "#define INPUTS \"%32, %33, p, 1, 1, %34, %35\"",
-            "#define FORMAT \"f16\"",
+            "#define INPUTS \"%32, %33, p, 1, 1, %35, %36\"",
         ] {
             assert!(source.contains(text), "{text}");
         }
@@ -331,10 +401,11 @@ mod tests {
             (DType::F32, MatmulUnit::Simt, [8, 4], 16, 8),
             (DType::F16, MatmulUnit::Mma16, [64, 64], 64, 4),
             (DType::F16, MatmulUnit::Wgmma, [64, 128], 64, 4),
+            (DType::F16, MatmulUnit::WgmmaBoxes, [64, 128], 64, 4),
         ] {
             let kernel = tiled_kernel(dtype, unit, part, depth);
             let (plain, argmin) = (kernel.source(), ArgminMatmul(kernel).source());
-            let keeps = format!("rt_keep_least<{lanes}>(out + block.row + i");
+            let keeps = format!("rt_keep_least<{lanes}>(out + ");
             assert!(argmin.contains(&keeps) && !argmin.contains("O *const to"), "{argmin}");
             assert!(plain.contains("O *const to") && !plain.contains("rt_keep_least"), "{plain}");
             assert!(!argmin.contains("RT_ARGMIN") && !plain.contains("RT_ARGMIN"));
