@@ -57,7 +57,7 @@ def version() -> tuple[int, int]:
 
 
 def path() -> str:
-    """The file of the library, which is opened; raises as `version`."""
+    """The file of the library as a str. Opens it, and raises as `version` does."""
     return _library_calls.version_and_path("cublas")[1]
 
 
@@ -119,7 +119,11 @@ def gemm_strided_batched(
     compute: str = "default",
     handle: Handle | None = None,
 ) -> GPUArray:
-    """`gemm` of each pair of matrices of two stacks of shapes ``(count, m, k)`` and ``(count, k, n)``."""
+    """`gemm` of each pair of matrices of two stacks, without waiting.
+
+    The stacks have the shapes ``(count, m, k)`` and ``(count, k, n)``. Returns `out`, or a new array of shape ``(count,
+    m, n)``. Parameters and errors are those of `gemm`.
+    """
     product = _product(alpha, beta, transa, transb, compute)
     return _native.cublas_gemm(array("a", a), array("b", b), optional_array("out", out), product, True, handle)
 
@@ -216,7 +220,10 @@ def gemv(
     trans: str = "n",
     handle: Handle | None = None,
 ) -> GPUArray:
-    """``out = alpha * op(a) @ x + beta * out``, for float32, float64, complex64 or complex128."""
+    """``out = alpha * op(a) @ x + beta * out``, a new array without `out`; does not wait.
+
+    `a` is a matrix and `x` a vector of float32, float64, complex64 or complex128.
+    """
     product = _product(alpha, beta, trans)
     return _native.cublas_gemv(array("a", a), array("x", x), optional_array("out", out), product, handle)
 
@@ -232,7 +239,10 @@ def geam(
     transb: str = "n",
     handle: Handle | None = None,
 ) -> GPUArray:
-    """``out = alpha * op(a) + beta * op(b)``, for matrices of float32, float64, complex64 or complex128."""
+    """``out = alpha * op(a) + beta * op(b)``, a new array without `out`; does not wait.
+
+    `a` and `b` are matrices of float32, float64, complex64 or complex128, both of one dtype.
+    """
     product = _product(alpha, beta, transa, transb)
     return _native.cublas_geam(array("a", a), array("b", b), optional_array("out", out), product, handle)
 
@@ -251,7 +261,9 @@ def trsm(
     alpha: Any = 1,
     handle: Handle | None = None,
 ) -> GPUArray:
-    """Solve ``op(a) @ x = alpha * b`` (or ``x @ op(a) = alpha * b`` with `side` "r") in place of `b`; returns it.
+    """Solve ``op(a) @ x = alpha * b`` (or ``x @ op(a) = alpha * b`` with `side` "r") in place of `b`.
+
+    Returns `b`, without waiting.
 
     `a` is triangular: only its lower or upper triangle is read, without its diagonal if that is `unit_diagonal`. A zero
     on the diagonal gives infinities. dtypes: float32, float64, complex64, complex128.
@@ -273,7 +285,7 @@ def syrk(
     lower: bool = False,
     handle: Handle | None = None,
 ) -> GPUArray:
-    """``out = alpha * a @ a.T + beta * out`` (``a.T @ a`` with `trans` "t"), in one triangle of `out`.
+    """``out = alpha * a @ a.T + beta * out`` (``a.T @ a`` with `trans` "t"), in one triangle of `out`; does not wait.
 
     A new `out` has zeros in the other one. dtypes: float32, float64, complex64, complex128, without conjugation.
     """
@@ -283,6 +295,8 @@ def syrk(
 
 def getrf_batched(a: GPUArray, *, handle: Handle | None = None) -> tuple[GPUArray, GPUArray, GPUArray]:
     """LU factors with partial pivoting of a stack of square matrices, as LAPACK stores them.
+
+    Waits until the addresses of the matrices are on the device, not for the factors.
 
     Returns
     -------
@@ -296,19 +310,22 @@ def getrf_batched(a: GPUArray, *, handle: Handle | None = None) -> tuple[GPUArra
 def getrs_batched(
     lu: GPUArray, piv: GPUArray, b: GPUArray, *, trans: str = "n", handle: Handle | None = None
 ) -> GPUArray:
-    """The solutions of ``op(a) @ x = b`` from what `getrf_batched` returned; `b` has the shape ``(count, n, k)``."""
+    """Solve ``op(a) @ x = b`` with what `getrf_batched` returned; waits until addresses are on the device.
+
+    Returns a new array of the shape of `b`, ``(count, n, k)``.
+    """
     letters = _product(1, 0, trans)
     return _native.cublas_getrs_batched(array("lu", lu), array("piv", piv), array("b", b), letters[2], handle)
 
 
 def axpy(alpha: Any, x: GPUArray, y: GPUArray, *, handle: Handle | None = None) -> GPUArray:
-    """``y += alpha * x`` for vectors with any strides, also of 16-bit numbers; returns `y`."""
+    """``y += alpha * x`` for vectors with any strides, also of 16-bit numbers; returns `y` without waiting."""
     _native.cublas_axpy(alpha, array("x", x), array("y", y), handle)
     return y
 
 
 def scal(alpha: Any, x: GPUArray, *, handle: Handle | None = None) -> GPUArray:
-    """``x *= alpha`` for a vector with any stride, also of 16-bit numbers; returns `x`."""
+    """``x *= alpha`` for a vector with any stride, also of 16-bit numbers; returns `x` without waiting."""
     _native.cublas_scal(alpha, array("x", x), handle)
     return x
 
@@ -319,7 +336,7 @@ def dot(x: GPUArray, y: GPUArray, *, out: GPUArray | None = None, handle: Handle
 
 
 def dotc(x: GPUArray, y: GPUArray, *, out: GPUArray | None = None, handle: Handle | None = None) -> Any:
-    """The sum of ``conj(x[i]) * y[i]``: as `dot`."""
+    """The sum of ``conj(x[i]) * y[i]``: a number, for which it waits, or `out`, as of `dot`."""
     return _native.cublas_dot(array("x", x), array("y", y), True, optional_array("out", out), handle)
 
 
@@ -329,9 +346,9 @@ def nrm2(x: GPUArray, *, out: GPUArray | None = None, handle: Handle | None = No
 
 
 def amax(x: GPUArray, *, handle: Handle | None = None) -> int:
-    """The index, from 0, of the first element with the largest sum of absolute real and imaginary parts. Waits.
+    """The index of the first element with the largest sum of absolute real and imaginary parts. Waits.
 
-    dtypes: float32, float64, complex64, complex128.
+    Returns an int, from 0. dtypes: float32, float64, complex64, complex128.
     """
     return _native.cublas_amax(array("x", x), handle)
 

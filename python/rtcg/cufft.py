@@ -52,7 +52,7 @@ def version() -> tuple[int, int]:
 
 
 def path() -> str:
-    """The file of the library, which is opened; raises as `version`."""
+    """The file of the library as a str. Opens it, and raises as `version` does."""
     return _library_calls.version_and_path("cufft")[1]
 
 
@@ -96,7 +96,7 @@ def plan_many(
     ostride: int = 1,
     odist: int = 0,
 ) -> CufftPlan:
-    """A plan of transforms of elements that lie apart: cuFFT's advanced data layout.
+    """A new plan of transforms of elements that lie apart: cuFFT's advanced data layout.
 
     Element ``(i, j)`` of transform ``t`` is at ``t * idist + (i * inembed[1] + j) * istride`` of the input, in
     elements; `onembed`, `ostride` and `odist` say the same of the output. Other parameters and errors are those of

@@ -55,7 +55,7 @@ def version() -> tuple[int, int]:
 
 
 def path() -> str:
-    """The file of the library, which is opened; raises as `version`."""
+    """The file of the library as a str. Opens it, and raises as `version` does."""
     return _library_calls.version_and_path("cusolver")[1]
 
 
@@ -91,7 +91,10 @@ def potrf(a: GPUArray, *, lower: bool = False, handle: Handle | None = None) -> 
 
 
 def potrs(c: GPUArray, b: GPUArray, *, lower: bool = False, handle: Handle | None = None) -> GPUArray:
-    """The solution of ``a @ x = b`` from the Cholesky factor of `a`; for a stack, `b` is a stack of single columns."""
+    """Solve ``a @ x = b`` with the Cholesky factor of `a`; for a stack, `b` is a stack of single columns.
+
+    Returns a new array of the shape of `b`; waits for addresses of stacks only.
+    """
     return _native.cusolver_potrs(array("c", c), array("b", b), bool(lower), handle)
 
 
@@ -108,13 +111,16 @@ def getrf(a: GPUArray, *, handle: Handle | None = None) -> tuple[GPUArray, GPUAr
 
 
 def getrs(lu: GPUArray, piv: GPUArray, b: GPUArray, *, trans: str = "n", handle: Handle | None = None) -> GPUArray:
-    """The solution of ``op(a) @ x = b`` from what `getrf` returned; `trans` is "n", "t" or "c"."""
+    """Solve ``op(a) @ x = b`` with what `getrf` returned; `trans` is "n", "t" or "c".
+
+    Returns a new array of the shape of `b`, ``(n, k)``; does not wait.
+    """
     letter = choice("trans", trans, _TRANSPOSITIONS)
     return _native.cusolver_getrs(array("lu", lu), array("piv", piv), array("b", b), letter, handle)
 
 
 def gesv(a: GPUArray, b: GPUArray, *, handle: Handle | None = None) -> tuple[GPUArray, GPUArray]:
-    """The solution of ``a @ x = b``, by `getrf` and `getrs`, and the `info` of the former. Does not wait."""
+    """The solution of ``a @ x = b``, by `getrf` and `getrs`, and the `info` of the former: two new arrays."""
     x, info = _native.cusolver_gesv(array("a", a), array("b", b), handle)
     return x, info
 
@@ -136,7 +142,7 @@ def ormqr(
 ) -> GPUArray:
     """``op(Q) @ c``, or ``c @ op(Q)`` with `side` "r", for the square ``Q`` of `geqrf` (``unmqr`` for complex numbers).
 
-    `trans` is "n" or "c"; "t" for real numbers too.
+    `trans` is "n" or "c"; "t" for real numbers too. Returns a new array, without waiting.
     """
     is_right = choice("side", side, {"l": False, "L": False, "r": True, "R": True})
     letter = choice("trans", trans, _TRANSPOSITIONS)

@@ -42,7 +42,7 @@ def test_virtual_devices_have_functions_of_their_own(on_virtual_device):
         (lambda: cublas.dot(x, x), "dot", "rtcg.numpy.dot"),
         (lambda: cublas.nrm2(x), "nrm2", "rtcg.linalg.norm"),
         (lambda: cublas.amax(x), "amax", r"rtcg.numpy.argmax\(abs\(x\)\)"),
-        (lambda: cublas.Handle().handle, "a handle", "rtcg.linalg"),
+        (lambda: cublas.Handle().handle, "Handle", "rtcg.linalg"),
         (lambda: cublas.cublasSscal(None, 4, 2, x, 1), "cublasSscal_v2", "rtcg.linalg"),
     ]:
         with pytest.raises(cublas.CublasError, match=f"^{name} failed: .* runs on GPUs only; {instead} compu") as error:

@@ -341,7 +341,7 @@ impl Handle {
     /// # Errors
     /// For virtual devices, and when the library is missing.
     pub fn raw(&self) -> Result<usize> {
-        self.run("a handle", "rtcg.linalg", &[], |_, raw| Ok(raw.0.expose_provenance()))
+        self.run("Handle", "rtcg.linalg", &[], |_, raw| Ok(raw.0.expose_provenance()))
     }
 
     /// The version of the library, `1000 * major + 10 * minor`.

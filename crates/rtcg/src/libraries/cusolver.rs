@@ -195,7 +195,7 @@ impl Handle {
     /// # Errors
     /// For virtual devices, and when the library is missing.
     pub fn raw(&self) -> Result<usize> {
-        self.run("a handle", "rtcg.linalg", &[], |call| Ok(call.raw.0.expose_provenance()))
+        self.run("Handle", "rtcg.linalg", &[], |call| Ok(call.raw.0.expose_provenance()))
     }
 
     /// The version of the library, `1000 * major + 10 * minor`.
