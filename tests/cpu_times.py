@@ -26,7 +26,8 @@ STEPS = ROOT / "target" / "check-steps.jsonl"
 ROWS = {
     "arrays": ("test_array", "test_gpuarray", "test_large", "test_fft", "test_linalg", "test_cumath",
                "test_fuse", "test_curandom", "test_random", "test_reduction", "test_elementwise", "test_neighbors",
-               "test_algorithm", "test_einsum", "test_ndimage", "test_matmul", "test_generators", "test_specialize",
+               "test_algorithm", "test_einsum", "test_cublas", "test_cufft", "test_cusolver",
+               "test_library", "test_ndimage", "test_matmul", "test_generators", "test_specialize",
                "rtcg", "array", "neighbors", "ndimage"),
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),

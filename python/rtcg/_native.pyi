@@ -3541,6 +3541,181 @@ def nccl_abort_unfinished() -> None:
     """Abort communicators whose work waits, so that the program can end."""
 
 def nccl_version() -> int: ...
+
+class LibraryError(RuntimeError):
+    """A failed call of a library; `status` is its code (None without a call), `status_name` the name of that."""
+
+    status: int | None
+    status_name: str | None
+
+class CublasError(LibraryError):
+    """A failed call of cuBLAS."""
+
+class CufftError(LibraryError):
+    """A failed call of cuFFT."""
+
+class CusolverError(LibraryError):
+    """A failed call of cuSOLVER."""
+
+@final
+class CublasHandle:
+    def __new__(cls) -> CublasHandle: ...
+    @property
+    def handle(self) -> int:
+        """The handle of the library as an integer, set to the current stream."""
+    @property
+    def version(self) -> tuple[int, int]:
+        """The library's version, ``(major, minor)``."""
+    @property
+    def math_mode(self) -> int:
+        """Which arithmetic functions may use that have no `compute`: a value of ``cublasMath_t``."""
+    @math_mode.setter
+    def math_mode(self, mode: int) -> None: ...
+
+@final
+class CusolverHandle:
+    def __new__(cls) -> CusolverHandle: ...
+    @property
+    def handle(self) -> int:
+        """The handle of the library as an integer, set to the current stream."""
+    @property
+    def version(self) -> tuple[int, int]:
+        """The library's version, ``(major, minor)``."""
+
+@final
+class CufftPlan:
+    def __new__(
+        cls,
+        lengths: Sequence[int],
+        kind: str,
+        batch: int = 1,
+        embeddings: Sequence[tuple[Sequence[int], int, int]] | None = None,
+    ) -> CufftPlan: ...
+    @property
+    def handle(self) -> int:
+        """The handle of the library as an integer."""
+    @property
+    def work_bytes(self) -> int:
+        """The bytes of its work area."""
+    def set_work_area(self, area: GPUArray | None) -> None:
+        """Use the memory of an array as work area from now on; None takes memory of the pool for each transform."""
+    def execute(self, x: GPUArray, out: GPUArray | None = None, inverse: bool = False) -> GPUArray:
+        """Transform an array, without waiting; nothing is divided.
+
+        Parameters
+        ----------
+        x : GPUArray
+            The input, contiguous in row-major order. A transform from complex to real numbers overwrites it.
+        out : GPUArray, optional
+            The result; may be `x`.
+        inverse : bool
+            The direction, between complex numbers.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new array of the plan's shape. Complex numbers of 16 bits are pairs in a last axis.
+        """
+
+_Product: TypeAlias = tuple[Any, Any, str, str, str]
+
+def cublas_gemm(
+    a: GPUArray, b: GPUArray, out: GPUArray | None, product: _Product, is_batched: bool, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_gemm_batched(
+    a: Sequence[GPUArray], b: Sequence[GPUArray], product: _Product, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_matmul(
+    a: GPUArray,
+    b: GPUArray,
+    out: GPUArray | None,
+    product: _Product,
+    bias: GPUArray | None,
+    activation: str | None,
+    workspace_bytes: int,
+    algorithm: int,
+    handle: CublasHandle | None,
+) -> GPUArray: ...
+def cublas_matmul_algorithms(
+    a: GPUArray,
+    b: GPUArray,
+    product: _Product,
+    bias: GPUArray | None,
+    activation: str | None,
+    workspace_bytes: int,
+    handle: CublasHandle | None,
+) -> list[tuple[int, float]]:
+    """The proposed algorithms as pairs: bytes of workspace, and waves."""
+
+def cublas_gemv(
+    a: GPUArray, x: GPUArray, out: GPUArray | None, product: _Product, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_geam(
+    a: GPUArray, b: GPUArray, out: GPUArray | None, product: _Product, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_trsm(
+    a: GPUArray,
+    b: GPUArray,
+    alpha: Any,
+    is_right: bool,
+    is_lower: bool,
+    trans: str,
+    is_unit: bool,
+    handle: CublasHandle | None,
+) -> None: ...
+def cublas_syrk(
+    a: GPUArray, out: GPUArray | None, product: _Product, is_lower: bool, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_getrf_batched(a: GPUArray, handle: CublasHandle | None) -> tuple[GPUArray, ...]: ...
+def cublas_getrs_batched(
+    lu: GPUArray, piv: GPUArray, b: GPUArray, trans: str, handle: CublasHandle | None
+) -> GPUArray: ...
+def cublas_axpy(alpha: Any, x: GPUArray, y: GPUArray, handle: CublasHandle | None) -> None: ...
+def cublas_scal(alpha: Any, x: GPUArray, handle: CublasHandle | None) -> None: ...
+def cublas_dot(
+    x: GPUArray, y: GPUArray, conjugates: bool, out: GPUArray | None, handle: CublasHandle | None
+) -> Any: ...
+def cublas_nrm2(x: GPUArray, out: GPUArray | None, handle: CublasHandle | None) -> Any: ...
+def cublas_amax(x: GPUArray, handle: CublasHandle | None) -> int: ...
+def cusolver_potrf(a: GPUArray, is_lower: bool, handle: CusolverHandle | None) -> tuple[GPUArray, ...]: ...
+def cusolver_potrs(c: GPUArray, b: GPUArray, is_lower: bool, handle: CusolverHandle | None) -> GPUArray: ...
+def cusolver_getrf(a: GPUArray, handle: CusolverHandle | None) -> tuple[GPUArray, ...]: ...
+def cusolver_getrs(lu: GPUArray, piv: GPUArray, b: GPUArray, trans: str, handle: CusolverHandle | None) -> GPUArray: ...
+def cusolver_geqrf(a: GPUArray, handle: CusolverHandle | None) -> tuple[GPUArray, ...]: ...
+def cusolver_ormqr(
+    qr: GPUArray, tau: GPUArray, c: GPUArray, is_right: bool, trans: str, handle: CusolverHandle | None
+) -> GPUArray: ...
+def cusolver_gesvd(
+    a: GPUArray, full_matrices: bool, compute_uv: bool, handle: CusolverHandle | None
+) -> tuple[GPUArray, ...]: ...
+def cusolver_gesvdj(
+    a: GPUArray, full_matrices: bool, tolerance: float | None, max_sweeps: int | None, handle: CusolverHandle | None
+) -> tuple[GPUArray, ...]: ...
+def cusolver_syevd(
+    a: GPUArray, is_lower: bool, compute_v: bool, handle: CusolverHandle | None
+) -> tuple[GPUArray, ...]: ...
+def cusolver_syevj(
+    a: GPUArray,
+    is_lower: bool,
+    compute_v: bool,
+    tolerance: float | None,
+    max_sweeps: int | None,
+    handle: CusolverHandle | None,
+) -> tuple[GPUArray, ...]: ...
+def cusolver_geev(a: GPUArray, compute_v: bool, handle: CusolverHandle | None) -> tuple[GPUArray, ...]: ...
+def cusolver_gesv(a: GPUArray, b: GPUArray, handle: CusolverHandle | None) -> tuple[GPUArray, ...]: ...
+def library_signatures(name: str) -> list[tuple[str, int, list[tuple[str, str, str, int]]]]:
+    """The declared functions, with their parameters: names, kinds, types of numbers, counts of numbers."""
+
+def library_load(name: str) -> tuple[pathlib.Path, int, list[str]]:
+    """The library of this process, opened now: its file, its version, and the declared functions that it has."""
+
+def library_call(name: str, function: str, words: Sequence[int], instead: str) -> None:
+    """Call a function of C by its name: one 64-bit word for each argument."""
+
+def library_constants(name: str) -> dict[str, int]:
+    """The constants of a library, by their C names."""
+
 def segmented_reduce(values: GPUArray, offsets: GPUArray, op: str, dtype: object) -> GPUArray:
     """The reduction of each segment."""
 

@@ -64,7 +64,7 @@ def dotted(module, owner, kind, name):
 # Importing these needs a current OpenGL context, or a package that is not installed everywhere.
 NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "rtcg.dask", "rtcg.ipython", "rtcg.ray"}
 # These say that a library is gone.
-NOT_IMPORTED |= {f"skcuda.{name}" for name in ("cublasxt", "cula", "cusolver", "cusparse", "magma", "pcula")}
+NOT_IMPORTED |= {f"skcuda.{name}" for name in ("cublasxt", "cula", "cusparse", "magma", "pcula")}
 
 NAMES = upstream()
 LIST = HERE / "missing_names.txt"

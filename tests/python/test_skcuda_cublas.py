@@ -278,8 +278,10 @@ def test_names_and_signatures():
     assert list(inspect.signature(cublas.cublasSaxpy).parameters) == "handle n alpha x incx y incy".split()
     assert cublas.cublasZgemm.__name__ == "cublasZgemm" and "complex128" in cublas.cublasZgemm.__doc__
     assert {"cublasIcamax", "cublasScasum", "cublasDznrm2", "cublasCsscal", "cublasCgeru"} <= set(cublas.__all__)
-    with pytest.raises(AttributeError, match="skcuda.cublas has no cublasSrotmg: use the functions of rtcg.linalg"):
-        cublas.cublasSrotmg
+    with pytest.raises(
+        AttributeError, match="skcuda.cublas has no cublasSmatinvBatched: use the functions of rtcg.linalg"
+    ):
+        cublas.cublasSmatinvBatched
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         cublas.other
     assert cublas._CUBLAS_OP["T"] == 1 and cublas._CUBLAS_FILL_MODE["u"] == 1
@@ -303,3 +305,36 @@ def test_wrong_arguments(handle):
         cublas.cublasSscal(handle, 10, 1.0, "x", 1)
     with pytest.raises(TypeError, match="missing a required argument: 'incx'"):
         cublas.cublasSscal(handle, 10, 1.0, a)
+
+
+# What scikit-cuda 0.5.3 has and own kernels do not compute.
+FORWARDED = """
+cublasSrotg cublasDrotg cublasCrotg cublasZrotg cublasSrotm cublasDrotm cublasSrotmg cublasDrotmg cublasSgbmv
+cublasDgbmv cublasCgbmv cublasZgbmv cublasSsbmv cublasDsbmv cublasSspmv cublasDspmv cublasSspr cublasDspr cublasSspr2
+cublasDspr2 cublasSsyr2 cublasDsyr2 cublasCsyr2 cublasZsyr2 cublasStbmv cublasDtbmv cublasCtbmv cublasZtbmv cublasStbsv
+cublasDtbsv cublasCtbsv cublasZtbsv cublasStpmv cublasCtpmv cublasDtpmv cublasZtpmv cublasStpsv cublasCtpsv cublasDtpsv
+cublasZtpsv cublasChbmv cublasZhbmv cublasChpmv cublasZhpmv cublasCher2 cublasZher2 cublasChpr cublasZhpr cublasChpr2
+cublasZhpr2 cublasSsyr2k cublasDsyr2k cublasCsyr2k cublasZsyr2k cublasCher2k cublasZher2k
+""".split()
+
+
+def test_functions_of_the_library(handle):
+    for name in FORWARDED:
+        assert name not in cublas.__all__ and getattr(cublas, name).__name__ == name
+    parameters = "handle trans m n kl ku alpha A lda x incx beta y incy"
+    assert list(inspect.signature(cublas.cublasSgbmv).parameters) == parameters.split()
+    with pytest.raises(cublas.cublasInvalidValue, match="uplo is 'x'; expected one of 'l', 'L', 'u', 'U'"):
+        cublas.cublasSspr(handle, "x", 3, 1.0, 0, 1, 0)
+    with pytest.raises(cublas.cublasNotInitialized, match="handle is 'h'; expected one of cublasCreate"):
+        cublas.cublasSspr("h", "l", 3, 1.0, 0, 1, 0)
+    with pytest.raises(TypeError, match="missing a required argument: 'AP'"):
+        cublas.cublasSspr(handle, "l", 3, 1.0, 0, 1)
+
+
+def test_functions_of_the_library_need_it(handle, on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("there is a GPU; test_libraries.py computes there")
+    with pytest.raises(
+        cublas.cublasNotSupported, match="is virtual, and cuBLAS runs on GPUs only; rtcg.linalg computes"
+    ):
+        cublas.cublasSrotg(handle, 3.0, 4.0)

@@ -404,7 +404,7 @@ def test_threads_are_numbered_as_the_function_of_sizes_says():
 
 
 @pytest.mark.filterwarnings("ignore:scikits.cuda is deprecated")
-@pytest.mark.parametrize("name", ["cula", "pcula", "magma", "cublasxt", "cusolver", "cusparse"])
+@pytest.mark.parametrize("name", ["cula", "pcula", "magma", "cublasxt", "cusparse"])
 def test_libraries_that_are_gone(name):
     for package in ("skcuda", "scikits.cuda"):
         with pytest.raises(ImportError, match=f"skcuda.{name}: .*; use ") as error:

@@ -317,8 +317,10 @@ fn wheel_installations(site: &Path) -> Vec<CudaInstallation> {
     let parts = ["cuda_runtime", "cuda_nvrtc", "cuda_nvcc", "cuda_cccl", "cuda_crt", "curand", "nvjitlink"];
     let sub = |kind: &str| parts.iter().map(|p| nvidia.join(p).join(kind)).collect();
     found.push(CudaInstallation::new(origin("12"), [sub("lib"), sub("bin")].concat(), sub("include"), sub("bin")));
-    let nccl = format!("NCCL's wheel in {}", site.display());
-    found.push(CudaInstallation::new(nccl, vec![nvidia.join("nccl/lib")], Vec::new(), Vec::new()));
+    for library in ["nccl", "cublas", "cufft", "cusolver", "cusparse"] {
+        let origin = format!("the wheel of {library} in {}", site.display());
+        found.push(CudaInstallation::new(origin, vec![nvidia.join(library).join("lib")], Vec::new(), Vec::new()));
+    }
     found.retain(|i| !i.is_empty());
     found
 }

@@ -1,4 +1,4 @@
-//! The CUDA driver API, NVRTC, nvJitLink and NVML as tables of functions.
+//! The CUDA driver API, NVRTC, nvJitLink, NVML, NCCL, cuBLAS, cuFFT and cuSOLVER as tables of functions.
 //!
 //! One declaration list ([`for_each_driver_function!`]) generates the lazily resolved slots of [`DriverTable`], the
 //! function types ([`fn_type`]), the enumeration [`DriverFn`] and the coverage report. The real `libcuda`
@@ -16,6 +16,7 @@ pub mod epoch;
 mod external_work;
 mod functions;
 pub mod installations;
+pub mod libraries;
 mod load;
 pub mod nccl;
 pub mod nvjitlink;
@@ -30,6 +31,7 @@ pub use driver_table::{
 };
 pub use external_work::{ExternalOperation, ExternalWork};
 pub use installations::{add_search_root, find_nvcc, header_directories};
+pub use libraries::{cublas, cublaslt, cufft, cusolver};
 pub use load::LoadError;
 pub use nccl::NcclTable;
 pub use nvjitlink::NvJitLinkTable;

@@ -22,6 +22,8 @@ pub enum Error {
     Array(ArrayError),
     /// A collective, or a communicator.
     Nccl(rtcg_driver::nccl::NcclError),
+    /// cuBLAS, cuFFT or cuSOLVER.
+    Library(Box<rtcg_driver::libraries::LibraryError>),
 }
 
 impl Error {
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
             Error::Compile(error) => error.fmt(f),
             Error::Array(error) => error.fmt(f),
             Error::Nccl(error) => error.fmt(f),
+            Error::Library(error) => error.fmt(f),
         }
     }
 }
@@ -61,6 +64,7 @@ impl std::error::Error for Error {
             Error::Compile(error) => error.source(),
             Error::Array(error) => error.source(),
             Error::Nccl(error) => error.source(),
+            Error::Library(error) => error.source(),
         }
     }
 }
@@ -74,6 +78,12 @@ impl From<rtcg_driver::Error> for Error {
 impl From<rtcg_driver::nccl::NcclError> for Error {
     fn from(error: rtcg_driver::nccl::NcclError) -> Self {
         Error::Nccl(error)
+    }
+}
+
+impl From<rtcg_driver::libraries::LibraryError> for Error {
+    fn from(error: rtcg_driver::libraries::LibraryError) -> Self {
+        Error::Library(Box::new(error))
     }
 }
 

@@ -296,6 +296,7 @@ fn runtime_error(error: Error) -> ArrayError {
         Error::Compile(error) => ArrayError::runtime_error(*error),
         Error::Array(error) => error,
         Error::Nccl(error) => ArrayError::runtime_error(error),
+        Error::Library(error) => ArrayError::runtime_error(*error),
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `launch/` | launches |
 //! | `graph/` | graphs |
 //! | `collective.rs`, `nccl.rs` | collectives |
+//! | `libraries.rs` | cuBLAS, cuFFT, cuSOLVER |
 //!
 //! `launch/prepared.rs` is the short path for a repeated launch, and `launch/diagnosis.rs` explains failures. Arguments
 //! are validated once, here; nothing above this crate depends on which driver is behind the table.
@@ -41,6 +42,7 @@ mod last_launch;
 mod launch;
 mod launch_options;
 mod launch_queue;
+pub mod libraries;
 pub mod memory;
 mod module;
 pub mod nccl;

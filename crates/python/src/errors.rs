@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
+use rtcg::driver::libraries::Library;
 
 pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or needs more than the device has.");
@@ -19,6 +20,16 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(rtcg.driver, LogicError, Error, "An invalid call, or a kernel that failed.");
 pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused function reads elements of an array.");
+
+pyo3::create_exception!(
+    rtcg.cublas,
+    LibraryError,
+    pyo3::exceptions::PyRuntimeError,
+    "A failed call of a library; `status` is its code (None without a call), `status_name` the name of that."
+);
+pyo3::create_exception!(rtcg.cublas, CublasError, LibraryError, "A failed call of cuBLAS.");
+pyo3::create_exception!(rtcg.cufft, CufftError, LibraryError, "A failed call of cuFFT.");
+pyo3::create_exception!(rtcg.cusolver, CusolverError, LibraryError, "A failed call of cuSOLVER.");
 
 /// The most bytes of an object's text in a message.
 const MAX_SHOWN_BYTES: usize = 200;
@@ -114,8 +125,23 @@ pub(crate) fn generator_error(py: Python<'_>, error: impl Into<rtcg::Error>) -> 
         rtcg::Error::Driver(error) => driver_error(error),
         rtcg::Error::Compile(error) => compile_error(py, *error),
         rtcg::Error::Array(error) => array_error(py, error),
+        rtcg::Error::Library(error) => library_error(py, &error),
         other => RuntimeError::new_err(other.to_string()),
     }
+}
+
+/// The exception of a library's error.
+#[cold]
+pub(crate) fn library_error(py: Python<'_>, error: &rtcg::driver::libraries::LibraryError) -> PyErr {
+    let message = error.to_string();
+    let made = match error.library {
+        Library::Cublas => CublasError::new_err(message),
+        Library::Cufft => CufftError::new_err(message),
+        Library::Cusolver => CusolverError::new_err(message),
+    };
+    let value = made.value(py);
+    let _ = value.setattr("status", error.status).and_then(|()| value.setattr("status_name", error.status_name));
+    made
 }
 
 /// NumPy's error of axes, which is both a `ValueError` and an `IndexError`.
@@ -156,5 +182,9 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("LaunchError", py.get_type::<LaunchError>())?;
     m.add("MemoryError", py.get_type::<MemoryError>())?;
     m.add("RuntimeError", py.get_type::<RuntimeError>())?;
-    m.add("LogicError", py.get_type::<LogicError>())
+    m.add("LogicError", py.get_type::<LogicError>())?;
+    m.add("LibraryError", py.get_type::<LibraryError>())?;
+    m.add("CublasError", py.get_type::<CublasError>())?;
+    m.add("CufftError", py.get_type::<CufftError>())?;
+    m.add("CusolverError", py.get_type::<CusolverError>())
 }

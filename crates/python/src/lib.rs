@@ -51,6 +51,7 @@ mod info;
 mod integer;
 mod interrupt;
 mod lang;
+mod libraries;
 mod linalg;
 mod multiprocessor;
 mod nccl;
@@ -82,6 +83,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     elementwise::add_to_module(m)?;
     fuse::add_to_module(m)?;
     lang::add_to_module(m)?;
+    libraries::add_to_module(m)?;
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;

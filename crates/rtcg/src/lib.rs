@@ -29,6 +29,7 @@
 //! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
 //! | data-parallel programs | [`lang`] |
+//! | cuBLAS, cuFFT, cuSOLVER, when asked for | [`libraries`] |
 //! | stencils; reductions by label, histograms, k-means | [`specialize`] |
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
@@ -53,6 +54,7 @@ mod kernel_arguments;
 mod kernel_target;
 pub mod lang;
 mod launch;
+pub mod libraries;
 mod memory;
 mod module;
 pub mod nccl;
@@ -73,6 +75,7 @@ pub use element::{DevicePtr, Element};
 pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
 pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
+pub use libraries::{cublas, cublaslt, cufft, cusolver};
 pub use memory::DeviceVec;
 pub use module::{DeviceGlobal, Module, NamedModule};
 pub use pinned_memory::{Pending, PinnedVec};

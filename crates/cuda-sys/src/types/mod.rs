@@ -19,7 +19,7 @@ mod structs;
 pub use enums::*;
 pub(crate) use macros::{cuda_enum, cuda_handle, cuda_struct, cuda_union};
 pub use result::*;
-pub use std::ffi::{c_char, c_int, c_long, c_short, c_uchar, c_uint, c_ulong, c_ushort, c_void};
+pub use std::ffi::{c_char, c_int, c_long, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ushort, c_void};
 pub use structs::*;
 
 cuda_handle!(CUcontext);

@@ -9,4 +9,5 @@ mod driver_table;
 #[cfg(unix)]
 mod installations;
 mod layout;
+mod libraries;
 mod nvrtc;

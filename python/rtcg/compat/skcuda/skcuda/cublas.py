@@ -1,4 +1,4 @@
-"""cuBLAS's functions under scikit-cuda's names, computed by `rtcg.numpy` and `rtcg.linalg`; there is no library behind.
+"""cuBLAS's functions under scikit-cuda's names, computed by `rtcg.numpy` and `rtcg.linalg`, without a library.
 
 Matrices are in column-major order, arrays are device pointers (``x.gpudata``) or arrays, of which only the address
 counts, and increments may be negative, as in BLAS. Functions are computed in the stream of the handle. Those that
@@ -7,7 +7,9 @@ complex128.
 
 There are the functions that programs use most: amax amin asum axpy copy dot dotu dotc nrm2 rot scal swap, gemv symv
 hemv ger geru gerc syr her trmv trsv, gemm symm hemm syrk herk trmm trsm, geam dgmm, gemmBatched gemmStridedBatched
-trsmBatched getrfBatched getrsBatched getriBatched.
+trsmBatched getrfBatched getrsBatched getriBatched. The others that scikit-cuda has (rotg rotm rotmg, functions of
+banded and packed matrices, spr2 syr2 her2 syr2k her2k ...) are those of cuBLAS itself, through `rtcg.cublas`: they need
+a GPU and the wheel nvidia-cublas.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtcg import linalg, numpy as xp
+from rtcg import _library_calls, cublas as _library, linalg, numpy as xp
 from rtcg._conversions import as_integer
 from rtcg._device_views import view
 from rtcg._messages import shown
@@ -95,6 +97,8 @@ _COMPLEX = "CZ"
 
 _STREAMS: dict[int, Stream | None] = {}
 _HANDLES = itertools.count(1)
+# Handles of the library, for functions that are not computed here.
+_LIBRARY_HANDLES: dict[int, _library.Handle] = {}
 
 
 def cublasCheckStatus(status: int) -> None:
@@ -124,6 +128,7 @@ def cublasDestroy(handle: int) -> None:
     """Forget a handle."""
     _stream_of(handle)
     del _STREAMS[handle]
+    _LIBRARY_HANDLES.pop(handle, None)
 
 
 def cublasGetVersion(handle: int) -> int:
@@ -858,7 +863,46 @@ globals().update({name: _public(name, routine, _DTYPES[letter]) for name, (routi
 __all__ = [name for name in globals() if name.startswith("cublas")]
 
 
+# -- functions of the library
+
+_MODES = {
+    "uplo": _CUBLAS_FILL_MODE, "diag": _CUBLAS_DIAG, "side": _CUBLAS_SIDE_MODE,
+    "trans": _CUBLAS_OP, "transa": _CUBLAS_OP, "transb": _CUBLAS_OP,
+}  # fmt: skip
+
+
+def _forward(name: str, raw: _library_calls.RawFunction) -> Callable[..., Any]:
+    """A function of the library itself, in the stream of a handle, with scikit-cuda's letters and results."""
+    signature = raw.__signature__
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        own = bound.arguments["handle"]
+        stream = _stream_of(own)
+        for parameter in bound.arguments.keys() & _MODES.keys():
+            bound.arguments[parameter] = _mode(parameter, _MODES[parameter], bound.arguments[parameter])
+        if own not in _LIBRARY_HANDLES:
+            _LIBRARY_HANDLES[own] = _library.Handle()
+        bound.arguments["handle"] = _LIBRARY_HANDLES[own]
+        try:
+            result = _run_in_stream(stream, lambda: raw(*bound.args, **bound.kwargs))
+        except _library.LibraryError as error:
+            raise cublasExceptions.get(error.status or 15, cublasError)(str(error)) from error
+        if name.endswith("rotg"):
+            r, _, c, s = result
+            return r, c, s
+        return result[-1] if name.endswith("rotmg") else result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``{raw.__name__}`` of cuBLAS, which needs a GPU and the wheel nvidia-cublas."
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("cublas"):
+        raw = _library_calls.raw_function("cublas", name)
+        if raw is not None and next(iter(raw.__signature__.parameters), None) == "handle":
+            return globals().setdefault(name, _forward(name, raw))
         raise AttributeError(f"skcuda.cublas has no {name}: use the functions of rtcg.linalg and rtcg.numpy")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
