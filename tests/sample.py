@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # Folders of the crates whose integration tests have more variants than `make test` runs (tests/support/depth.rs).
 CRATES = ("rtcg", "vgpu")
-SHARE = 27
+SHARE = 81
 
 
 def test_programs():
