@@ -59,6 +59,24 @@ def test_random_matrices(n, dtype):
     check(m.drawn(dtype, 2, n, n), spread=30)
 
 
+@pytest.mark.parametrize("dtype", m.FLOATING)
+def test_matrices_larger_than_a_window(dtype):
+    check(m.drawn(dtype, 110, 110), spread=30)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
+def test_a_cycle_that_shifts_of_zero_leave_as_it_is(dtype):
+    check(np.roll(np.eye(100), 1, 0).astype(dtype), exact=np.exp(2j * np.pi * np.arange(100) / 100))
+
+
+@pytest.mark.parametrize("dtype", m.FLOATING)
+def test_balancing_leaves_hessenberg_matrices_accurate(dtype):
+    """Frank's matrix, whose eigenvectors some ways of balancing spoil."""
+    x = np.fromfunction(lambda i, j: (np.minimum(i, j) + 1) * (j >= i - 1), (40, 40)).astype(dtype)
+    w, v = (a.get() for a in linalg.eig(gpuarray.to_gpu(x)))
+    m.within(x @ v.astype("c16") - v.astype("c16") * w, 400 * np.finfo(dtype).eps * m.norms(x), "A V - V W")
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [4, 9, 40])
 def test_complex_eigenvalues_of_real_matrices_come_in_pairs(n, dtype):

@@ -98,6 +98,31 @@ impl LinalgKernel {
         self.pack_args_and_launch(grid, block, 0, values)
     }
 
+    /// Blocks that a cooperative launch may have, of so many threads and little shared memory; 0 if there are none.
+    pub(super) fn cooperative_blocks(&self, threads: usize) -> Result<usize> {
+        match self.ctx.device().cooperative() {
+            Some(_) => Ok(self.kernel.resident_blocks(threads as u32, 0)? as usize),
+            None => Ok(0),
+        }
+    }
+
+    /// Enqueues it for blocks that wait for each other, at most [`LinalgKernel::cooperative_blocks`].
+    pub(super) fn launch_cooperatively(
+        &self,
+        blocks: usize,
+        threads: usize,
+        shared_bytes: usize,
+        values: &[KernelArg<'_>],
+    ) -> Result<()> {
+        let Some(cooperative) = self.ctx.device().cooperative() else {
+            return Err(ArrayError::value_error("the device has no cooperative launches"));
+        };
+        let mut args = LaunchArgs::new();
+        values.iter().for_each(|value| value.push_arg(&mut args));
+        let [grid, block] = [blocks, threads].map(|length| [length as u32, 1, 1]);
+        cooperative.launch(&*self.kernel, grid, block, shared_bytes as u32, false, args.view())
+    }
+
     fn pack_args_and_launch(
         &self,
         grid: [usize; 3],

@@ -7,7 +7,8 @@ use super::matrix_helpers::{copy_to_stack, empty_like, matrix_transpose, submatr
 use super::scaling::MatrixScaling;
 use crate::array::GpuArray;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
-use rtcg_hal::{DeviceInfo, Result, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
+use std::ops::RangeInclusive;
 
 tunable! {
     /// The kernels that reduce Hermitian matrices to tridiagonal form.
@@ -30,19 +31,23 @@ tunable! {
         fused: bool = [false, true],
         /// Rows that a thread of that kernel updates.
         part: i64 = [1, 2, 4, 8],
+        /// Whether a cooperative launch reduces a panel, rather than two launches per column, where that is possible.
+        cooperative: bool = [false, true],
     }
     device {}
     require {
         2 * pairs * itemsize <= 512 * warps;
+        !cooperative || batches == 1 && pairs == 32;
     }
     rule tridiagonal_rule;
 }
 
 /// Matrix products suit tensor cores; the other kernel suits products of few terms.
-fn tridiagonal_rule(_: &TridiagonalProblem, device_info: &DeviceInfo) -> TridiagonalChoice {
+fn tridiagonal_rule(problem: &TridiagonalProblem, device_info: &DeviceInfo) -> TridiagonalChoice {
+    let cooperative = problem.batches == 1 && COOPERATIVE_BLOCKS.contains(&(device_info.multiprocessors as usize));
     match device_info.is_simd_cpu() {
-        true => TridiagonalChoice { pairs: 8, warps: 1, fused: true, part: 4 },
-        false => TridiagonalChoice { pairs: 32, warps: 8, fused: false, part: 4 },
+        true => TridiagonalChoice { pairs: 8, warps: 1, fused: true, part: 4, cooperative: false },
+        false => TridiagonalChoice { pairs: 32, warps: 8, fused: false, part: 4, cooperative },
     }
 }
 
@@ -76,6 +81,20 @@ const UPDATE_WARPS: usize = 8;
 /// Rows of a block that has a part of a column.
 const ROWS_PER_BLOCK: usize = 32;
 
+/// Reflectors of a panel that a cooperative launch reduces: as many as a warp has lanes.
+const COOPERATIVE_PAIRS: usize = 32;
+/// Threads of a block of a cooperative launch, and the rows that it has at most.
+const COOPERATIVE_THREADS: usize = 544;
+const MAX_COOPERATIVE_ROWS: usize = 31;
+/// Blocks of one, at least, as each has a product with one of the vectors of a panel, and at most.
+const COOPERATIVE_BLOCKS: RangeInclusive<usize> = 64..=256;
+/// Elements in the shared memory that it declares, and other bytes there.
+const COOPERATIVE_STATIC_ELEMENTS: usize = 1024;
+const COOPERATIVE_STATIC_BYTES: usize = 512;
+/// Blocks of which barriers are still fast, and rows up to which they have more rows rather than be more.
+const PREFERRED_COOPERATIVE_BLOCKS: usize = 96;
+const PREFERRED_COOPERATIVE_ROWS: usize = 12;
+
 /// T = Q^H A Q.
 pub(super) struct Tridiagonal {
     pub diagonals: GpuArray,
@@ -83,6 +102,55 @@ pub(super) struct Tridiagonal {
     pub subdiagonals: GpuArray,
     /// The scalar factors (tau) of the reflectors whose product is Q; their vectors are left in A.
     taus: GpuArray,
+}
+
+/// The blocks of a cooperative launch.
+#[derive(Debug, PartialEq, Eq)]
+struct CooperativeGeometry {
+    blocks: usize,
+    /// Rows of a block, those of them that are in shared memory, and the bytes of that beside what is declared.
+    rows: usize,
+    cached: usize,
+    shared_bytes: usize,
+}
+
+impl CooperativeGeometry {
+    /// For what is left of a matrix, `size` rows; none if it does not fit the device.
+    fn new(size: usize, itemsize: usize, device_info: &DeviceInfo) -> Option<Self> {
+        let row_bytes = (size | 1) * itemsize;
+        let static_bytes = COOPERATIVE_STATIC_ELEMENTS * itemsize + COOPERATIVE_STATIC_BYTES;
+        let free = (device_info.shared_bytes as usize).checked_sub(static_bytes + 2 * row_bytes)?;
+        // A row, and its parts of the vectors of a panel.
+        let most_cached = free / (row_bytes + 2 * COOPERATIVE_PAIRS * itemsize);
+        let preferred = size.div_ceil(PREFERRED_COOPERATIVE_BLOCKS).min(PREFERRED_COOPERATIVE_ROWS).min(most_cached);
+        let rows = size.div_ceil(device_info.multiprocessors as usize).max(preferred);
+        let vectors = 2 * COOPERATIVE_PAIRS * rows * itemsize;
+        let cached = rows.min(free.checked_sub(vectors)? / row_bytes);
+        let blocks = size.div_ceil(rows).max(*COOPERATIVE_BLOCKS.start());
+        let geometry = Self { blocks, rows, cached, shared_bytes: (2 + cached) * row_bytes + vectors };
+        (rows <= MAX_COOPERATIVE_ROWS).then_some(geometry)
+    }
+}
+
+/// What reduces panels by cooperative launches.
+struct CooperativePanel {
+    kernel: LinalgKernel,
+    /// What blocks tell each other.
+    published: GpuArray,
+    /// Arrivals at the barriers of each panel.
+    arrived: GpuArray,
+}
+
+impl CooperativePanel {
+    fn new(a: &GpuArray, kernel: LinalgSpec) -> Result<Self> {
+        let kernel = LinalgSpec { threads: COOPERATIVE_THREADS as u16, ..kernel };
+        let published = 4 * COOPERATIVE_PAIRS + 1 + COOPERATIVE_BLOCKS.end();
+        Ok(Self {
+            kernel: LinalgKernel::compile_kernel(a.context(), kernel)?,
+            published: empty_like(a, &[published], a.dtype())?,
+            arrived: zeros_like(a, &[a.shape()[2].div_ceil(kernel.pairs.into())], DType::U32)?,
+        })
+    }
 }
 
 /// A panel of reflectors applied from both sides: A - left^T right is the matrix after them. See Dongarra, Sorensen and
@@ -108,6 +176,7 @@ struct TridiagonalPanel<'a> {
     column: GpuArray,
     squares: GpuArray,
     steps: [LinalgKernel; 3],
+    cooperative: Option<CooperativePanel>,
 }
 
 impl<'a> TridiagonalPanel<'a> {
@@ -125,6 +194,7 @@ impl<'a> TridiagonalPanel<'a> {
         };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
+        let cooperative = choice.cooperative.then(|| CooperativePanel::new(a, kernel(LinalgStep::TridiagonalPanel)));
         let real = dtype.real_part();
         let two = 2 * pairs;
         let result = Tridiagonal {
@@ -151,6 +221,7 @@ impl<'a> TridiagonalPanel<'a> {
                 LinalgKernel::compile_kernel(a.context(), product)?,
                 LinalgKernel::compile_kernel(a.context(), update)?,
             ],
+            cooperative: cooperative.transpose()?,
         })
     }
 
@@ -204,22 +275,63 @@ impl<'a> TridiagonalPanel<'a> {
     fn reduce_panel(&self, start: usize) -> Result<()> {
         let n = self.matrices.shape()[2];
         let end = (start + self.pairs).min(n);
-        for k in start..end {
-            self.update_panel_column(k, k - start, false)?;
-            if k < n - 1 {
-                self.form_reflector_and_products(k, k - start)?;
-            }
+        if !self.reduce_columns_cooperatively(start, end)? {
+            self.reduce_columns(start, end)?;
         }
         if end == n {
             return Ok(());
         }
-        self.update_panel_column(end, end - start, true)?;
         if self.choice.fused {
             return self.update_trailing_matrix(end);
         }
         let [left, right] = [&self.left, &self.right].map(|rows| submatrix(rows, 0..2 * self.pairs, end..n));
         let change = matrix_transpose(&left?)?.matmul(&right?)?;
         submatrix(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
+    }
+
+    /// The columns of a panel by one cooperative launch; false if that is not possible.
+    fn reduce_columns_cooperatively(&self, start: usize, end: usize) -> Result<bool> {
+        let Some(CooperativePanel { kernel, published, arrived }) = &self.cooperative else { return Ok(false) };
+        let (a, n) = (self.matrices, self.matrices.shape()[2]);
+        let geometry = CooperativeGeometry::new(n - start, a.itemsize(), &a.context().device_info());
+        let Some(CooperativeGeometry { blocks, rows, cached, shared_bytes }) = geometry else { return Ok(false) };
+        if kernel.cooperative_blocks(COOPERATIVE_THREADS)? < blocks {
+            return Ok(false);
+        }
+        let arrived = arrived.index(&[((start / self.pairs) as isize..arrived.size() as isize).into()])?;
+        let arguments = [
+            a.into(),
+            n.into(),
+            start.into(),
+            (end - start).into(),
+            rows.into(),
+            cached.into(),
+            (&self.result.taus).into(),
+            (&self.result.diagonals).into(),
+            (&self.result.subdiagonals).into(),
+            (&self.left).into(),
+            (&self.right).into(),
+            published.into(),
+            (&self.column).into(),
+            (&arrived).into(),
+        ];
+        kernel.launch_cooperatively(blocks, COOPERATIVE_THREADS, shared_bytes, &arguments)?;
+        Ok(true)
+    }
+
+    /// The columns of a panel by two launches per column.
+    fn reduce_columns(&self, start: usize, end: usize) -> Result<()> {
+        let n = self.matrices.shape()[2];
+        for k in start..end {
+            self.update_panel_column(k, k - start, false)?;
+            if k < n - 1 {
+                self.form_reflector_and_products(k, k - start)?;
+            }
+        }
+        if end < n {
+            self.update_panel_column(end, end - start, true)?;
+        }
+        Ok(())
     }
 
     /// The update of the trailing matrix by a panel's reflectors, by one kernel.
@@ -277,4 +389,41 @@ pub(super) fn hermitian_eigenvalues(
         apply_q(&below, &reduced.taus, n as isize, &moved, ApplyQ::Product)?;
     }
     Ok((values, Some(vectors)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtcg_hal::ExecutionModel;
+
+    #[test]
+    fn blocks_of_a_cooperative_launch_have_all_rows_and_fit() {
+        let device_info = DeviceInfo {
+            multiprocessors: 132,
+            max_blocks: 4096,
+            execution: ExecutionModel::Simt,
+            vector_bytes: 16,
+            bulk_copy_smem_bytes: 0,
+            shared_bytes: 227 << 10,
+            compute_capability: 90,
+        };
+        for size in 1..4092 {
+            for itemsize in [4, 8, 16] {
+                let Some(geometry) = CooperativeGeometry::new(size, itemsize, &device_info) else {
+                    panic!("{size} rows of {itemsize} bytes per element");
+                };
+                let CooperativeGeometry { blocks, rows, cached, shared_bytes } = geometry;
+                assert!(blocks * rows >= size && COOPERATIVE_BLOCKS.contains(&blocks) && blocks <= 132, "{geometry:?}");
+                let all_bytes = shared_bytes + COOPERATIVE_STATIC_ELEMENTS * itemsize + COOPERATIVE_STATIC_BYTES;
+                assert!(cached <= rows && all_bytes <= 227 << 10, "{geometry:?}");
+            }
+        }
+        let rule = |size, itemsize| {
+            CooperativeGeometry::new(size, itemsize, &device_info).map(|own| (own.blocks, own.rows, own.cached))
+        };
+        assert_eq!(rule(100, 8), Some((64, 2, 2)));
+        assert_eq!(rule(1000, 8), Some((91, 11, 11)));
+        assert_eq!(rule(2000, 8), Some((125, 16, 11)));
+        assert_eq!(rule(5000, 8), None);
+    }
 }

@@ -1,4 +1,6 @@
-// Makes rows and columns as long as each other by powers of two, until that shortens them by little.
+// Makes rows and columns as long as each other by powers of two, until that shortens them by little. Lengths are Euclidean
+// and include the diagonal: others spoil the eigenvectors of some Hessenberg matrices (James, Langou and Lowery, On matrix
+// balancing and eigenvector computation, 2014).
 extern "C" __global__ void array_balance(T *matrices, int n, R *scales)
 {
     T *a = matrices + (I)blockIdx.x * n * n;
@@ -11,12 +13,11 @@ extern "C" __global__ void array_balance(T *matrices, int n, R *scales)
         for (int i = 0; i < n; ++i) {
             R row = 0, column = 0;
             for (int j = t; j < n; j += blockDim.x) {
-                if (j == i) continue;
-                row += magnitude(a[(I)i * n + j]);
-                column += magnitude(a[(I)j * n + i]);
+                row += norm_squared(a[(I)i * n + j]);
+                column += norm_squared(a[(I)j * n + i]);
             }
-            row = block_sum(row);
-            column = block_sum(column);
+            row = sqrt(block_sum(row));
+            column = sqrt(block_sum(column));
             R sum = row + column, factor = 1;
             if (row < TINY / EPS || column < TINY / EPS) continue;
             while (column < row / 2 && factor < (R)1e9) { column *= 2; row /= 2; factor *= 2; }

@@ -13,7 +13,7 @@ pub const LINALG_THREADS: u32 = 256;
 /// Reflectors that are applied at a time, one per lane of a warp.
 pub const LINALG_WY_BLOCK_COLUMNS: usize = 32;
 /// Numbers of state that iterations keep per matrix.
-pub const LINALG_ITERATION_STATE_LEN: usize = 4;
+pub const LINALG_ITERATION_STATE_LEN: usize = 9;
 /// A report bit: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
 /// A report bit: an iteration did not converge.
@@ -74,6 +74,7 @@ define_linalg_steps! {
     Jacobi "jacobi" ["rotations"] "Computes eigenvalues of small Hermitian matrices.";
     TridiagonalColumn "tridiagonal_column" ["warp_reduce"] "Applies earlier reflections to a column.";
     TridiagonalProduct "tridiagonal_product" ["warp_reduce"] "Computes the reflection of a column, and its product with the matrix.";
+    TridiagonalPanel "tridiagonal_panel" ["warp_reduce" "shuffles" "grid_barrier"] "Reduces a panel of columns by a cooperative launch.";
     TridiagonalUpdate "tridiagonal_update" [] "Applies a panel of reflections to a matrix from both sides.";
     DivideLeaves "divide_leaves" [] "Computes eigenvectors of the leaves of tridiagonal matrices.";
     DivideDeflate "divide_deflate" ["block_reduce"] "Deflates the merge of two parts.";
@@ -88,10 +89,10 @@ define_linalg_steps! {
     SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Computes eigenvectors of Schur forms by substitution.";
     FinishEigenvectors "finish_eigenvectors" ["vectors"] "Undoes the balancing of eigenvectors and normalises them.";
     HessenbergColumn "hessenberg_column" ["block_reduce" "householder"] "Computes the reflection of a column.";
-    HessenbergLeft "hessenberg_left" [] "Applies the reflection from the left.";
+    HessenbergLeft "hessenberg_left" ["shuffles"] "Applies the reflection from the left.";
     HessenbergRight "hessenberg_right" [] "Applies the reflection from the right.";
-    SchurIterate "schur_iterate" ["reflectors_3" "qr_iteration"] "Runs QR iterations and lists their reflections.";
-    SchurApply "schur_apply" ["reflectors_3"] "Applies listed reflections to the rest of the matrix.";
+    SchurIterate "schur_iterate" ["reflectors_3" "qr_iteration"] "Runs QR iterations in windows and lists their reflectors.";
+    SchurApply "schur_apply" ["shuffles" "reflectors_3"] "Applies listed reflectors to the rest of the matrix.";
     OneSidedJacobi "one_sided_jacobi" ["rotations" "jacobi_columns"] "Orthogonalises columns of small matrices.";
     OneSidedJacobiRound "one_sided_jacobi_round" ["rotations" "jacobi_columns"] "Runs one round of orthogonalisation for long columns.";
     NormalizeColumns "normalize_columns" ["rotations" "jacobi_columns"] "Computes the lengths of columns and normalises them.";
@@ -119,7 +120,8 @@ pub struct LinalgSpec {
     pub width: u16,
     /// Blocks of the cluster that has a register panel.
     pub cluster: u16,
-    /// Reflectors per panel that are stored as pairs of vectors before a Hermitian matrix is updated.
+    /// Reflectors per panel that are stored as pairs of vectors before a Hermitian matrix is updated; bulges of a chain
+    /// of QR iterations, and pairs of their shifts.
     pub pairs: u16,
     /// Rows, or columns, of a tile per thread; each direction has 16 threads.
     pub part: u16,

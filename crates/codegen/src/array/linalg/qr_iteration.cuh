@@ -1,127 +1,213 @@
-// One QR iteration: where matrices split, shifts, and the reflections along the diagonal.
+// QR iterations with two shifts in windows of Hessenberg matrices: where they split, shifts, and bulges along the
+// diagonal. A warp moves a bulge; rows of a window are `pitch` elements apart.
 
-__device__ bool is_small(const T *h, int n, int l)
+// What the reflector of each row starts from.
+struct Column { T x, y, z; };
+
+__device__ bool is_small(const T *h, int pitch, int l, R tolerance)
 {
-    R size = magnitude(h[(I)l * n + l - 1]);
-    R diagonals = magnitude(h[(I)(l - 1) * n + l - 1]) + magnitude(h[(I)l * n + l]);
-    return size <= EPS * (diagonals == 0 ? 1 : diagonals) || size < TINY / EPS;
+    R size = magnitude(h[(I)l * pitch + l - 1]);
+    R diagonals = magnitude(h[(I)(l - 1) * pitch + l - 1]) + magnitude(h[(I)l * pitch + l]);
+    return size <= tolerance * (diagonals == 0 ? 1 : diagonals) || size < TINY / EPS;
 }
 
-#if IS_COMPLEX
-__device__ T complex_sqrt(T z)
+// Eigenvalues of [a b; c d]: the one nearer to d last, or a pair of complex ones of a real matrix, whose imaginary parts
+// are of opposite sign.
+__device__ void eigenvalues_of_two(T a, T b, T c, T d, T &first, T &second, R &imag)
 {
-    R size = hypot(real_of(z), imag_of(z));
-    R real = sqrt((size + fabs(real_of(z))) / 2), imag = real == 0 ? 0 : fabs(imag_of(z)) / (2 * real);
-    return real_of(z) >= 0 ? make_element(real, copysign(imag, imag_of(z))) : make_element(imag, copysign(real, imag_of(z)));
-}
-
-// The column (x, y) that an iteration with one shift begins with.
-__device__ void shifted_first_column(const T *h, int n, int low, int high, int iteration, T &x, T &y, T &z)
-{
-    T d = h[(I)high * n + high], shift = d;
-    R below = magnitude(h[(I)high * n + high - 1]);
-    if (iteration % 20 == 10) {
-        shift = h[(I)low * n + low] + make_element((R)0.75 * magnitude(h[(I)(low + 1) * n + low]), 0);
-    } else if (iteration % 20 == 0) {
-        shift = d + make_element((R)0.75 * below, 0);
-    } else {
-        // The eigenvalue of the last two rows that is nearer to the last element.
-        T half = (h[(I)(high - 1) * n + high - 1] - d) * (R)0.5;
-        T product = h[(I)(high - 1) * n + high] * h[(I)high * n + high - 1];
-        T root = complex_sqrt(half * half + product);
-        if (real_of(half) * real_of(root) + imag_of(half) * imag_of(root) < 0) root = -root;
-        T sum = half + root;
-        if (magnitude(sum) != 0) shift = d - product / sum;
-    }
-    x = h[(I)low * n + low] - shift;
-    y = h[(I)(low + 1) * n + low];
-    z = make_element(0, 0);
-}
-#else
-// Eigenvalues of [a b; c d]: the real ones, the one nearer to d last, or a pair with parts of opposite sign.
-__device__ void eigenvalues_of_two(R a, R b, R c, R d, R &first, R &second, R &imag)
-{
-    R half = (a - d) / 2, scale = fmax(fabs(half), sqrt(fabs(b)) * sqrt(fabs(c)));
+    T half = (a - d) * (R)0.5;
+    R scale = fmax(magnitude(half), sqrt(magnitude(b)) * sqrt(magnitude(c)));
     imag = 0;
     first = second = d;
     if (scale == 0) return;
-    R root = (half / scale) * (half / scale) + (b / scale) * (c / scale);
-    if (root >= 0) {
-        R sum = half + copysign(scale * sqrt(root), half);
-        first = d + sum;
-        second = sum == 0 ? d : d - b * (c / sum);
-    } else {
+    T square = (half / scale) * (half / scale) + (b / scale) * (c / scale);
+#if IS_COMPLEX
+    R size = hypot(real_of(square), imag_of(square)), part = sqrt((size + fabs(real_of(square))) / 2);
+    R other = part == 0 ? 0 : fabs(imag_of(square)) / (2 * part);
+    bool is_right = real_of(square) >= 0;
+    T root = make_element(is_right ? part : other, copysign(is_right ? other : part, imag_of(square))) * scale;
+    T sum = real_of(half) * real_of(root) + imag_of(half) * imag_of(root) < 0 ? half - root : half + root;
+#else
+    if (square < 0) {
         first = second = d + half;
-        imag = scale * sqrt(-root);
+        imag = scale * sqrt(-square);
+        return;
     }
-}
-
-// The column (x, y, z) that an iteration with two shifts begins with.
-__device__ void shifted_first_column(const T *h, int n, int low, int high, int iteration, T &x, T &y, T &z)
-{
-    const T *at = h + (I)low * n + low, *last = h + (I)(high - 1) * n + high - 1;
-    R first, second, imag;
-    if (iteration % 20 == 10 || iteration % 20 == 0) {
-        // Shifts that break cycles, as EISPACK's and LAPACK's.
-        R subdiagonals = iteration % 20 == 10 ? fabs(at[n]) + fabs(at[2 * n + 1]) : fabs(last[n]) + fabs(last[-1]);
-        R own = (R)0.75 * subdiagonals + (iteration % 20 == 10 ? at[0] : last[n + 1]);
-        eigenvalues_of_two(own, (R)-0.4375 * subdiagonals, subdiagonals, own, first, second, imag);
-    } else {
-        eigenvalues_of_two(last[0], last[1], last[n], last[n + 1], first, second, imag);
-    }
-    if (imag == 0) first = second;
-    R scale = fabs(at[0] - second) + fabs(imag) + fabs(at[n]), below = at[n] / scale;
-    x = below * at[1] + (at[0] - first) * ((at[0] - second) / scale) + imag * (imag / scale);
-    y = below * (at[0] + at[n + 1] - first - second);
-    z = below * at[2 * n + 1];
-}
+    T sum = half + copysign(scale * sqrt(square), half);
 #endif
+    first = d + sum;
+    second = magnitude(sum) == 0 ? d : d - b * (c / sum);
+}
 
-// One iteration in rows and columns low to high; the reflections are left in `list`.
-__device__ void qr_step(T *h, int n, int low, int high, int iteration, T *list)
+// Shifts that break cycles, as EISPACK's and LAPACK's.
+__device__ void exceptional_shifts(T diagonal, R subdiagonals, T &first, T &second, R &imag)
 {
-    __shared__ R shared[6];  // Complex numbers have constructors, which shared memory must not have.
-    int t = threadIdx.x;
-    for (int k = low; k < high; ++k) {
-        bool is_three = !IS_COMPLEX && k + 2 <= high;
-        if (t == 0) {
-            T x, y, z = make_element(0, 0);
-            if (k == low) {
-                shifted_first_column(h, n, low, high, iteration, x, y, z);
-            } else {
-                x = h[(I)k * n + k - 1];
-                y = h[(I)(k + 1) * n + k - 1];
-                if (is_three) z = h[(I)(k + 2) * n + k - 1];
+    T own = diagonal + make_element((R)0.75 * subdiagonals, 0), other = make_element(subdiagonals, 0);
+    eigenvalues_of_two(own, other * (R)-0.4375, other, own, first, second, imag);
+}
+
+// The first column of (H - first) (H - second), where H begins with the row and column of `at`.
+__device__ Column shifted_first_column(const T *at, int pitch, T first, T second, R imag)
+{
+    R scale = magnitude(at[0] - second) + fabs(imag) + magnitude(at[pitch]);
+    T below = at[pitch] / scale;
+    T x = below * at[1] + (at[0] - first) * ((at[0] - second) / scale) + make_element(imag * (imag / scale), 0);
+    return {x, below * (at[0] + at[pitch + 1] - first - second), below * at[2 * pitch + 1]};
+}
+
+// Moves a bulge to row r, by a reflector from the left; where it does not start, from the column before.
+__device__ void move_bulge_left(T *h, int pitch, int r, int high, int end, bool is_start, Column own, T &tau, T &p, T &q)
+{
+    bool has_three = r + 2 <= high;
+    T *before = h + (I)r * pitch + r - 1, nothing = make_element(0, 0);
+    if (!is_start) own = {before[0], before[pitch], has_three ? before[2 * pitch] : nothing};
+    R beta = reflection(own.x, own.y, own.z, tau, p, q);
+    T left_tau = conj_of(tau), left_p = conj_of(p), left_q = conj_of(q);
+    __syncwarp();
+    for (int j = r + threadIdx.x % 32; j < end; j += 32) {
+        T *a = h + (I)r * pitch + j;
+        T z = has_three ? a[2 * pitch] : nothing;
+        reflect(left_tau, left_p, left_q, a[0], a[pitch], z);
+        if (has_three) a[2 * pitch] = z;
+    }
+    if (threadIdx.x % 32 > 0 || is_start) return;
+    before[0] = make_element(beta, 0);
+    before[pitch] = nothing;
+    if (has_three) before[2 * pitch] = nothing;
+}
+
+// Keeps a reflector, by the first lane of a warp.
+__device__ void store_reflector(T *reflector, T tau, T p, T q)
+{
+    if (threadIdx.x % 32 > 0) return;
+    reflector[0] = tau;
+    reflector[1] = p;
+    reflector[2] = q;
+}
+
+// What follows from the right, in rows from `first` on.
+__device__ void move_bulge_right(T *h, int pitch, int r, int high, int first, T tau, T p, T q)
+{
+    bool has_three = r + 2 <= high;
+    T nothing = make_element(0, 0);
+    for (int i = first + threadIdx.x % 32; i <= r + 3 && i <= high; i += 32) {
+        T *a = h + (I)i * pitch + r;
+        T z = has_three ? a[2] : nothing;
+        reflect(tau, p, q, a[0], a[1], z);
+        if (has_three) a[2] = z;
+    }
+}
+
+// Splits two rows with real eigenvalues, or with any of a complex matrix: their first column becomes the eigenvector of
+// the first. All columns to `end` and all rows from `first_row` on are reflected.
+__device__ void split_two(T *h, int pitch, int low, int first_row, int end, T first, T second, T *reflector)
+{
+    T *a = h + (I)low * pitch + low, p, q, tau, nothing = make_element(0, 0);
+    reflection(first - a[pitch + 1], a[pitch], nothing, tau, p, q);
+    __syncwarp();
+    for (int j = low + threadIdx.x % 32; j < end; j += 32)
+        reflect(conj_of(tau), conj_of(p), nothing, h[(I)low * pitch + j], h[(I)(low + 1) * pitch + j], nothing);
+    __syncwarp();
+    for (int i = first_row + threadIdx.x % 32; i < low + 2; i += 32)
+        reflect(tau, p, nothing, h[(I)i * pitch + low], h[(I)i * pitch + low + 1], nothing);
+    __syncwarp();
+    store_reflector(reflector, tau, p, nothing);
+    if (threadIdx.x % 32 > 0) return;
+    a[0] = first;
+    a[pitch] = nothing;
+    a[pitch + 1] = second;
+}
+
+// The place of the reflector of row r that belongs to bulge j of a list: those that may be applied at once are adjacent.
+__device__ T *listed(T *list, int r, int j) { return list + ((I)(r + 3 * j) * PAIRS + j) * 3; }
+
+// Iterates in a window of `rows` rows, by a warp, and writes eigenvalues. Unless `list` is NULL all of the window is
+// changed, and reflectors of up to PAIRS iterations are listed. Returns the last row that is not done; `iteration` is
+// beyond the limit if there was no convergence.
+__device__ int iterate_in_window(T *h, int pitch, int rows, R tolerance, int limit, int &iteration, T *list,
+                                 R *real, R *imag)
+{
+    int lane = threadIdx.x % 32, high = rows - 1, bulge = 0;
+    while (high >= 0 && !(list && bulge == PAIRS)) {
+        int low = 0;
+        __syncwarp();
+        for (int last = high; last > 0 && low == 0; last -= 32) {
+            int l = last - lane;
+            unsigned found = __ballot_sync(0xffffffffu, l > 0 && is_small(h, pitch, l, tolerance));
+            if (found) low = last - __ffs(found) + 1;
+        }
+        __syncwarp();
+        if (lane == 0 && low > 0) h[(I)low * pitch + low - 1] = make_element(0, 0);
+        T *a = h + (I)low * pitch + low, *last = h + (I)high * pitch + high, first, second;
+        R part;
+        if (low == high) {
+            if (lane == 0) {
+                real[high] = real_of(a[0]);
+                imag[high] = imag_of(a[0]);
             }
+            high -= 1;
+            iteration = 0;
+            continue;
+        }
+        eigenvalues_of_two(last[-pitch - 1], last[-pitch], last[-1], last[0], first, second, part);
+        if (low == high - 1) {
+            if (lane == 0) {
+                real[low] = real_of(first);
+                real[high] = real_of(second);
+                imag[low] = IS_COMPLEX ? imag_of(first) : part;
+                imag[high] = IS_COMPLEX ? imag_of(second) : -part;
+            }
+            if (list && part == 0) split_two(h, pitch, low, 0, rows, first, second, listed(list, low, bulge++));
+            high -= 2;
+            iteration = 0;
+            continue;
+        }
+        if (++iteration > limit) break;
+        if (iteration % 20 == 10) exceptional_shifts(a[0], magnitude(a[pitch]) + magnitude(a[2 * pitch + 1]), first, second, part);
+        else if (iteration % 20 == 0) exceptional_shifts(last[0], magnitude(last[-1]) + magnitude(last[-pitch - 2]), first, second, part);
+        else if (!IS_COMPLEX && part == 0) first = second;
+        Column start = shifted_first_column(a, pitch, first, second, part);
+        for (int r = low; r < high; ++r) {
             T tau, p, q;
-            R beta = reflection(x, y, z, tau, p, q);
-            T own[3] = {tau, p, q};
-            for (int i = 0; i < 3; ++i) {
-                shared[2 * i] = real_of(own[i]);
-                shared[2 * i + 1] = imag_of(own[i]);
+            move_bulge_left(h, pitch, r, high, list ? rows : high + 1, r == low, start, tau, p, q);
+            __syncwarp();
+            move_bulge_right(h, pitch, r, high, list ? 0 : low, tau, p, q);
+            if (list) store_reflector(listed(list, r, bulge), tau, p, q);
+            __syncwarp();
+        }
+        ++bulge;
+    }
+    return high;
+}
+
+// Moves a chain of bulges, of which the first comes to row `lead` first, by `steps` rows: each a warp, in turn. Their
+// reflectors are listed; those of a step are of different rows, and follow from the matrix before it (Braman, Byers and
+// Mathias, The multishift QR algorithm I, SIAM J. Matrix Anal. Appl. 23, 2002).
+__device__ void move_chain(T *h, int pitch, int rows, int low, int high, int lead, int steps, int bulges,
+                           const T *shifts, T *reflectors, T *list)
+{
+    int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+    for (int step = 0; step < steps; ++step) {
+        for (int j = warp; j < PAIRS; j += warps) {
+            int r = lead + step - 3 * j;
+            T *own = reflectors + 3 * j;
+            if (j < bulges && r >= low && r < high) {
+                Column start = {};
+                if (r == low) start = shifted_first_column(h + (I)r * pitch + r, pitch, shifts[3 * j], shifts[3 * j + 1], real_of(shifts[3 * j + 2]));
+                T tau, p, q;
+                move_bulge_left(h, pitch, r, high, rows, r == low, start, tau, p, q);
+                store_reflector(own, tau, p, q);
+            } else if (lane < 3) {
+                own[lane] = make_element(0, 0);
             }
-            if (k > low) {
-                h[(I)k * n + k - 1] = make_element(beta, 0);
-                h[(I)(k + 1) * n + k - 1] = make_element(0, 0);
-                if (is_three) h[(I)(k + 2) * n + k - 1] = make_element(0, 0);
-            }
-            list[3 * k] = tau;
-            list[3 * k + 1] = p;
-            list[3 * k + 2] = q;
+            __syncwarp();
+            if (lane < 3) list[((I)step * PAIRS + j) * 3 + lane] = own[lane];
         }
         __syncthreads();
-        T tau = make_element(shared[0], shared[1]), p = make_element(shared[2], shared[3]), q = make_element(shared[4], shared[5]);
-        T nothing = make_element(0, 0);
-        for (int j = k + t; j <= high; j += blockDim.x) {
-            T *a = h + (I)k * n + j;
-            reflect(conj_of(tau), conj_of(p), conj_of(q), a[0], a[n], is_three ? a[2 * n] : nothing);
-        }
-        __syncthreads();
-        int last = k + 3 < high ? k + 3 : high;
-        nothing = make_element(0, 0);
-        for (int i = low + t; i <= last; i += blockDim.x) {
-            T *a = h + (I)i * n + k;
-            reflect(tau, p, q, a[0], a[1], is_three ? a[2] : nothing);
+        for (int j = warp; j < bulges; j += warps) {
+            int r = lead + step - 3 * j;
+            const T *own = reflectors + 3 * j;
+            if (r >= low && r < high) move_bulge_right(h, pitch, r, high, 0, own[0], own[1], own[2]);
         }
         __syncthreads();
     }

@@ -14,18 +14,18 @@ extern "C" __global__ void array_wy_factors(const T *sums, int parts, int n, int
 #pragma unroll 4
         for (int part = 0; part < parts; ++part) sum += own[((I)part * BLOCK + i) * (n + BLOCK) + j];
         products[i * (BLOCK + 1) + j] = sum;
-        triangle[i * (BLOCK + 1) + j] = make_element(0, 0);
     }
     __syncthreads();
-    // A lane has a row; each column needs those before it.
+    // A lane has a row, in registers; each column needs those before it.
     if (threadIdx.x < 32) {
-        T mine = lane < count ? tau[lane] : make_element(0, 0);
-        for (int k = 0; k < count; ++k) {
+        T mine = lane < count ? tau[lane] : make_element(0, 0), row[BLOCK];
+#pragma unroll
+        for (int k = 0; k < BLOCK; ++k) {
             T above = make_element(0, 0), factor = shuffle(mine, k);
-#pragma unroll 4
-            for (int q = 0; q < k; ++q) above += triangle[lane * (BLOCK + 1) + q] * products[q * (BLOCK + 1) + k];
-            if (lane <= k) triangle[lane * (BLOCK + 1) + k] = lane == k ? factor : make_element(0, 0) - factor * above;
-            __syncwarp();
+#pragma unroll
+            for (int q = 0; q < k; ++q) above += row[q] * products[q * (BLOCK + 1) + k];
+            row[k] = lane == k ? factor : lane < k ? make_element(0, 0) - factor * above : make_element(0, 0);
+            triangle[lane * (BLOCK + 1) + k] = row[k];
         }
     }
     __syncthreads();
