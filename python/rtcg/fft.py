@@ -1,7 +1,7 @@
 """Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
 
-The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 32 elements for
-lengths whose prime factors are at most 13, and Bluestein's algorithm for others. float16, float32 and complex64 are
+The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies for lengths whose prime
+factors are at most 47 (13 on the virtual GPU), and Bluestein's algorithm for others. float16, float32 and complex64 are
 transformed in single precision, everything else in double precision. No function waits for the device. The twiddles and
 chirps of a length are computed on the device when first needed and are kept, up to 64 MiB per context. The first
 transform of a length and dtype compiles its kernels, which takes some tenths of a second, or one or two seconds on the
@@ -119,7 +119,8 @@ def fft(
 ) -> GPUArray:
     """The discrete Fourier transform along an axis; does not wait. See `numpy.fft.fft`.
 
-    Uses Stockham's algorithm for lengths with prime factors up to 13, and a convolution (Bluestein) for other lengths.
+    Uses Stockham's algorithm for lengths with prime factors up to 47 (13 on the virtual GPU), and a convolution
+    (Bluestein) for other lengths.
 
     Parameters
     ----------

@@ -78,6 +78,30 @@ impl BlockShape<'_> {
         written + self.stage_wavefronts(stage + 1, exchange, |i| i)
     }
 
+    /// Where elements lie between global memory, of which threads access adjacent elements, `used` of each transform, and
+    /// the first stage, or the last one: with the fewest wavefronts.
+    pub(super) fn plan_staging(self, stage: usize, used: usize) -> FftExchange {
+        let lanes = WAVEFRONT_BYTES / self.itemsize;
+        let counted = (self.threads * self.columns).min(COUNTED_WARPS * WARP_LANES);
+        let wavefronts = |exchange: &FftExchange| {
+            let mut all = self.stage_wavefronts(stage, *exchange, |i| i);
+            for start in (0..counted * used / self.threads).step_by(lanes) {
+                let mut words = [0u8; WARP_LANES];
+                (start..start + lanes).for_each(|at| words[exchange.place(at % used, at / used) % lanes] += 1);
+                all += usize::from(words.into_iter().max().unwrap_or(0));
+            }
+            all
+        };
+        let strides = used..=used + (used / 4).clamp(1, MAX_PADDING);
+        let layouts = strides.map(|stride| FftExchange {
+            element_stride: 1,
+            column_stride: stride as u32,
+            interval: 1,
+            padding: 0,
+        });
+        layouts.min_by_key(wavefronts).unwrap_or_default()
+    }
+
     /// The fewest wavefronts that an exchange can take.
     fn fewest_wavefronts(self) -> usize {
         let counted = (self.threads * self.columns).min(COUNTED_WARPS * WARP_LANES);

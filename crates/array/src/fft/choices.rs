@@ -1,7 +1,10 @@
 //! What transforms leave open: the lengths of passes, the butterflies, and the work per block.
 
 use super::block_plan::{BlockPlan, plan_block};
-use super::plan::{BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, plan_pass_lengths};
+use super::plan::{
+    BlockLimits, MAX_GPU_PRIME_RADIX, MAX_PRIME_RADIX, MAX_STRIDED_PASS_LENGTH, ThreadBudget, is_smooth,
+    plan_pass_lengths,
+};
 use rtcg_hal::{DeviceInfo, tunable};
 use std::sync::Arc;
 
@@ -50,6 +53,9 @@ fn check_lengths(choice: &FftLengths, problem: &FftLengthsProblem, device_info: 
 impl FftLengths {
     /// The lengths of the passes; `None` where the length has a large prime factor.
     pub(super) fn lengths(&self, problem: &FftLengthsProblem, device_info: &DeviceInfo) -> Option<Vec<usize>> {
+        if !is_smooth(problem.n as usize, largest_prime_radix(device_info)) {
+            return None;
+        }
         let fits_block = self.whole && problem.contiguous && fits_block(problem, device_info);
         plan_pass_lengths(problem.n as usize, fits_block, self.max_pass as usize)
     }
@@ -62,7 +68,16 @@ fn fits_block(problem: &FftLengthsProblem, device_info: &DeviceInfo) -> bool {
         let (shared_bytes, budget) = (shared_bytes(device_info), ThreadBudget::SIMD_BUDGET);
         return BlockLimits { shared_bytes, itemsize: itemsize as usize, budget }.fits_block(length as usize);
     }
-    let whole = FftPassProblem { itemsize, length, transforms: 1, loads_columns: false, stores_columns: false };
+    let whole = FftPassProblem {
+        itemsize,
+        length,
+        transforms: 1,
+        convolves: false,
+        loads_columns: false,
+        stores_columns: false,
+        loads_rows: false,
+        stores_rows: false,
+    };
     length * itemsize <= shared_bytes(device_info) as i64
         && fft_pass_rule(&whole, device_info).plan(&whole, device_info).is_some()
 }
@@ -78,13 +93,19 @@ tunable! {
         length: i64 = Exact,
         /// Number of adjacent transforms.
         transforms: i64 = PowerOfTwo,
+        /// Whether they are computed by convolutions of at least twice the length.
+        convolves: bool = Exact,
         /// Whether adjacent threads read the same element of adjacent transforms.
         loads_columns: bool = Exact,
         /// Whether adjacent threads write the same element of adjacent transforms.
         stores_columns: bool = Exact,
+        /// Whether transforms that are read follow each other in memory.
+        loads_rows: bool = Exact,
+        /// Whether transforms that are written follow each other in memory.
+        stores_rows: bool = Exact,
     }
     parameters {
-        /// Maximum radix of a butterfly; 11 and 13 are used only if unavoidable.
+        /// Maximum radix of a butterfly; primes above it are used only if unavoidable.
         max_radix: i64 = [8, 10, 16, 25, 32],
         /// Maximum elements per thread.
         thread_elements: i64 = [8, 16, 25, 32],
@@ -137,6 +158,11 @@ impl FftPassChoice {
     pub(super) fn plan(&self, problem: &FftPassProblem, device_info: &DeviceInfo) -> Option<Arc<BlockPlan>> {
         plan_block(problem, self, device_info, shared_bytes(device_info))
     }
+}
+
+/// The largest prime that there are butterflies for.
+pub(super) fn largest_prime_radix(device_info: &DeviceInfo) -> usize {
+    if device_info.is_simd_cpu() { MAX_PRIME_RADIX } else { MAX_GPU_PRIME_RADIX }
 }
 
 /// The shared memory of a block; of a processor, what is near it.

@@ -3,7 +3,7 @@
 use super::block_plan::BlockPlan;
 use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
 use super::expressions::BoundFusion;
-use super::plan::{is_smooth, next_fast_len};
+use super::plan::next_fast_len;
 use super::tables::{TableKind, fft_table};
 use crate::array::GpuArray;
 use crate::layout::Order;
@@ -102,24 +102,36 @@ impl BatchedFft<'_> {
 
     fn pass_lengths(&self, ctx: &ArrayContext, n: usize) -> Option<Vec<usize>> {
         let strides_first = self.inner > 1 || (self.outer > 1 && self.from.outer.abs() < self.from.step.abs());
-        if !is_smooth(n) {
-            return None;
-        }
         let (itemsize, of_n) = (self.dtype.itemsize() as i64, n as i64);
         let problem = FftLengthsProblem { itemsize, n: of_n, contiguous: !strides_first };
         ctx.choose::<FftLengths>(&problem).lengths(&problem, &ctx.device_info())
     }
 
     /// After L. I. Bluestein (1970): with j k = (j^2 + k^2 - (k - j)^2) / 2 the transform becomes a convolution, which
-    /// is done by transforms of a length that can be cut.
+    /// is done by transforms of a length that can be cut, in one block if it has room.
     fn bluestein_convolve(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
         let (n, itemsize) = (self.n, self.dtype.itemsize());
-        let m = next_fast_len(2 * n - 1);
-        let too_long = || ArrayError::value_error(format!("a transform of length {n} is too long"));
-        let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
         let chirp = fft_table(ctx, self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
             self.launch_helper(ctx, FftHelper::Chirp, n, &[start], &[n as u64])
         })?;
+        if let Some(m) = FftPass::whole(self, &[n], true).convolution_length(ctx) {
+            let spectrum = self.chirp_spectrum(ctx, n, m)?;
+            let chirp_start = chirp.device_ptr();
+            // The length of the convolution is divided by as well.
+            let fft = BatchedFft { scale: self.scale / m as f64, ..*self };
+            let fused = PrologueEpilogue {
+                swap_in: self.is_inverse,
+                in_factors: Some((chirp_start, n)),
+                swap_out: true,
+                out_factors: Some(chirp_start),
+                swap_last: self.is_inverse,
+                ..PrologueEpilogue::default()
+            };
+            return FftPass::whole(&fft, &[n], true).launch_pass(ctx, fused, Some(&(spectrum, 0)));
+        }
+        let m = next_fast_len(2 * n - 1);
+        let too_long = || ArrayError::value_error(format!("a transform of length {n} is too long"));
+        let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
         let spectrum = self.chirp_spectrum(ctx, n, m)?;
         let (batches, dtype) = (self.outer * self.inner, self.dtype);
         let between = GpuArray::empty(ctx, &[batches, m], dtype, Order::C)?;
@@ -141,7 +153,6 @@ impl BatchedFft<'_> {
         )?;
         let out_limit = Some(self.out_limit.unwrap_or(n));
         let source = FftSource::Complex;
-        // The length of the convolution is divided by as well.
         let scale = self.scale / m as f64;
         let back = BatchedFft { n: m, from: between_place, source, in_limit: None, out_limit, scale, ..*self };
         let out_factors = Some(chirp_start);
@@ -217,13 +228,12 @@ impl BatchedFft<'_> {
         for index in 0..lengths.len() {
             let is_last = index + 1 == lengths.len();
             let pass = FftPass {
-                fft: self,
-                lengths,
                 index,
                 from: if index == 0 { self.from } else { between_place.unwrap_or(self.from) },
                 to: if is_last { self.to } else { between_place.unwrap_or(self.to) },
                 is_first: index == 0,
                 is_last,
+                ..FftPass::whole(self, lengths, false)
             };
             pass.launch_pass(ctx, fused, twiddles.as_ref())?;
         }
@@ -256,25 +266,24 @@ pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Resul
     Ok((table, bits))
 }
 
-/// Twiddles between the stages of a pass.
-fn stage_twiddles(
-    ctx: &ArrayContext,
-    dtype: DType,
-    radices: &[usize],
-    key: [u8; FFT_STAGES],
-) -> Result<Arc<dyn ArrayBuffer>> {
-    let length: usize = radices.iter().product();
-    fft_table(ctx, dtype, TableKind::StageTwiddles(key), length * dtype.itemsize(), |start| {
-        let (mut before, mut start) = (radices[0], start);
-        for &radix in &radices[1..] {
+/// Twiddles between the stages of a pass; `None` if it has no others than the first.
+fn stage_twiddles(ctx: &ArrayContext, pass: &FftPassSpec) -> Result<Option<Arc<dyn ArrayBuffer>>> {
+    let (dtype, stages) = (pass.dtype, pass.twiddled_stages());
+    let entries: usize = stages.iter().map(|(before, radix)| before * (radix - 1)).sum();
+    if entries == 0 {
+        return Ok(None);
+    }
+    let kind = TableKind::StageTwiddles(pass.radices, pass.convolved > 0);
+    let table = fft_table(ctx, dtype, kind, entries * dtype.itemsize(), |mut start| {
+        for (before, radix) in stages {
             let entries = before * (radix - 1);
             let kernel = FftHelperKernel { dtype, step: FftHelper::StageTwiddles };
             launch_helper_kernel(ctx, kernel, entries, &[start], &[before as u64, radix as u64])?;
             start += (entries * dtype.itemsize()) as u64;
-            before *= radix;
         }
         Ok(())
-    })
+    })?;
+    Ok(Some(table))
 }
 
 /// One pass of a job: transforms of one of the lengths.
@@ -286,9 +295,23 @@ struct FftPass<'a> {
     to: BatchLayout,
     is_first: bool,
     is_last: bool,
+    /// Whether a block convolves.
+    convolves: bool,
 }
 
-impl FftPass<'_> {
+impl<'a> FftPass<'a> {
+    /// The first of the passes, from what is read to what is written.
+    fn whole(fft: &'a BatchedFft<'a>, lengths: &'a [usize], convolves: bool) -> Self {
+        FftPass { fft, lengths, index: 0, from: fft.from, to: fft.to, is_first: true, is_last: true, convolves }
+    }
+
+    /// The length of what a block transforms forth and back; `None` where none has room for it.
+    fn convolution_length(&self, ctx: &ArrayContext) -> Option<usize> {
+        let problem = self.pass_problem(&self.transform_dims());
+        let choice: FftPassChoice = ctx.choose(&problem);
+        choice.plan(&problem, &ctx.device_info()).map(|plan| plan.radices.iter().product())
+    }
+
     fn transform_length(&self) -> usize {
         self.lengths[self.index]
     }
@@ -370,12 +393,21 @@ impl FftPass<'_> {
 
     fn pass_problem(&self, dims: &[TransformDim]) -> FftPassProblem {
         let ((in_step, out_step), is_many) = (self.element_strides(), dims[0].size > 1);
+        let is_row = |apart: isize, step: isize, is_whole: bool| {
+            is_many && is_whole && step > 0 && apart == step * self.transform_length() as isize
+        };
+        let reads = self.fft.source != FftSource::Hermitian && self.fft.source != FftSource::Pair;
+        let reads_whole = !self.is_first || (reads && self.fft.in_limit.is_none());
+        let writes = self.fft.result != FftResult::Pair && self.fft.out_limit.is_none();
         FftPassProblem {
             itemsize: self.fft.dtype.itemsize() as i64,
             length: self.transform_length() as i64,
             transforms: dims[0].size as i64,
             loads_columns: is_many && dims[0].from.abs() < in_step.abs(),
             stores_columns: is_many && dims[0].to.abs() < out_step.abs(),
+            convolves: self.convolves,
+            loads_rows: is_row(dims[0].from, in_step, reads_whole),
+            stores_rows: is_row(dims[0].to, out_step, !self.is_last || writes),
         }
     }
 
@@ -432,7 +464,10 @@ impl FftPass<'_> {
             resident_blocks: 0,
             reads_first: !is_simd_cpu && dims.len() > 1,
             multiplies_twiddles: choice.multiplies_twiddles,
+            convolved: if problem.convolves { problem.length as u16 } else { 0 },
             exchanges,
+            staged_load: plan.staged_load,
+            staged_store: plan.staged_store,
             load,
             store,
         }
@@ -464,10 +499,7 @@ impl FftPass<'_> {
         let device_info = ctx.device_info();
         let plan = choice.plan(&problem, &device_info).ok_or_else(too_many)?;
         let kernel = self.pass_kernel(fused, &choice, &problem, &plan, (&dims, device_info.is_simd_cpu()));
-        let stages = match plan.radices.len() {
-            1 => None,
-            _ => Some(stage_twiddles(ctx, fft.dtype, &plan.radices, kernel.radices)?),
-        };
+        let stages = stage_twiddles(ctx, &kernel)?;
         dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0, row: 0 });
         let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);

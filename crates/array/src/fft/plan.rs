@@ -25,7 +25,9 @@ const WARP_THREADS: usize = 32;
 /// The longest butterfly there is.
 const MAX_RADIX: usize = 16;
 /// The largest prime that there are butterflies for.
-const MAX_PRIME_RADIX: usize = 13;
+pub(super) const MAX_PRIME_RADIX: usize = 13;
+/// The same of a GPU, whose threads have more registers.
+pub(super) const MAX_GPU_PRIME_RADIX: usize = 47;
 
 /// What fits in a block that does a whole transform.
 #[derive(Debug, Clone, Copy)]
@@ -51,9 +53,9 @@ impl BlockLimits {
     }
 }
 
-/// Whether `n` has no prime factor without a butterfly.
-pub(super) fn is_smooth(mut n: usize) -> bool {
-    for p in 2..=MAX_PRIME_RADIX {
+/// Whether `n` has no prime factor above `largest`.
+pub(super) fn is_smooth(mut n: usize, largest: usize) -> bool {
+    for p in 2..=largest {
         while n > 1 && n.is_multiple_of(p) {
             n /= p;
         }
@@ -61,12 +63,9 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
     n == 1
 }
 
-/// Lengths of passes whose product is `n`: one if `fits_block`, else all at most `most`.
-/// `None` where there is none: `n` has a large prime factor.
+/// Lengths of passes whose product is `n`: one if `fits_block`, else all at most `most`. `n` has no prime factor without
+/// a butterfly.
 pub(super) fn plan_pass_lengths(n: usize, fits_block: bool, most: usize) -> Option<Vec<usize>> {
-    if !is_smooth(n) {
-        return None;
-    }
     if fits_block {
         return Some(vec![n]);
     }
@@ -183,10 +182,10 @@ mod tests {
     #[test]
     fn passes_and_butterflies_multiply_to_the_length() {
         for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
-            let Some(passes) = plan_pass_lengths(n, fits(n, 8), MAX_STRIDED_PASS_LENGTH) else {
-                assert!(!is_smooth(n));
+            if !is_smooth(n, MAX_PRIME_RADIX) {
                 continue;
-            };
+            }
+            let passes = plan_pass_lengths(n, fits(n, 8), MAX_STRIDED_PASS_LENGTH).expect("passes");
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
                 for budget in [WIDE_BUDGET, ThreadBudget::SIMD_BUDGET] {
@@ -220,14 +219,14 @@ mod tests {
         };
         assert_eq!(threads(WIDE_BUDGET), [64, 8, 15]);
         assert_eq!(threads(ThreadBudget::SIMD_BUDGET), [64, 24, 15]);
-        assert_eq!(lengths(2 * 17, 8), None);
+        assert!(!is_smooth(2 * 17, MAX_PRIME_RADIX) && is_smooth(2 * 17, 17));
     }
 
     #[test]
     fn next_fast_len_is_smooth_and_large_enough() {
         for n in 1..5000 {
             let m = next_fast_len(2 * n - 1);
-            assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m), "{n} {m}");
+            assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m, 7), "{n} {m}");
         }
     }
 }

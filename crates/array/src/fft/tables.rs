@@ -15,8 +15,8 @@ pub const MAX_FFT_TABLE_BYTES: usize = 64 << 20;
 /// What a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TableKind {
-    /// Twiddles between the stages of a pass.
-    StageTwiddles([u8; FFT_STAGES]),
+    /// Twiddles between the stages of a pass of these radices, and whether it convolves.
+    StageTwiddles([u8; FFT_STAGES], bool),
     /// Twiddles of a long transform.
     Twiddles(usize),
     /// The chirp of a length.

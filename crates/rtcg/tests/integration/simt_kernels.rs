@@ -272,10 +272,62 @@ fn ffts_use_the_shared_memory_of_the_device() {
     }
 }
 
+/// The transform of complex numbers along the axis of length `n`, by its definition.
+fn naive_dft(x: &[[f64; 2]], n: usize, inner: usize) -> Vec<[f64; 2]> {
+    let root = |e: usize| (-2.0 * std::f64::consts::PI * (e % n) as f64 / n as f64).sin_cos();
+    let coefficient = |at: usize| {
+        let (outer, k, rest) = (at / inner / n, at / inner % n, at % inner);
+        (0..n).fold([0.0, 0.0], |sum, j| {
+            let ([re, im], (s, c)) = (x[(outer * n + j) * inner + rest], root(j * k));
+            [sum[0] + re * c - im * s, sum[1] + re * s + im * c]
+        })
+    };
+    (0..x.len()).map(coefficient).collect()
+}
+
+/// Butterflies of large primes, staging where a thread has a transform, and convolutions in a block.
+#[test]
+fn short_ffts_and_those_of_large_primes_match_naive_dfts() {
+    let ctx = large_gpu_context();
+    let all = [
+        5, 7, 10, 12, 13, 17, 19, 22, 23, 29, 31, 34, 37, 41, 43, 47, 53, 57, 61, 62, 74, 127, 131, 161, 186, 230, 304,
+        464, 1009, 2021,
+    ];
+    let lengths = at_depth(&[10, 31, 53][..], &all);
+    for &n in lengths {
+        // Blocks that are not full; transforms that lie side by side.
+        for [outer, inner] in [[67, 1], [2, 5]] {
+            let value = |i: usize| element_value(i * 31 + i * i % 17) as f64;
+            let x: Vec<[f64; 2]> = (0..outer * n * inner).map(|i| [value(2 * i), value(2 * i + 1)]).collect();
+            let wanted = naive_dft(&x, n, inner);
+            let size = wanted.iter().flatten().map(|part| part * part).sum::<f64>().sqrt();
+            let there = GpuArray::empty(&ctx, &[outer, n, inner], DType::C128, Order::C).unwrap();
+            there
+                .write(&x.iter().flatten().flat_map(|part| part.to_ne_bytes()).collect::<Vec<u8>>(), Order::C)
+                .unwrap();
+            for (dtype, most) in [(DType::C64, 1e-6), (DType::C128, 1e-15)] {
+                let error_of = |array: &GpuArray, wanted: &[[f64; 2]], scale: f64| {
+                    let bytes = array_bytes(&array.astype(DType::C128).unwrap());
+                    let parts = bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap()));
+                    let errors = parts.zip(wanted.iter().flatten()).map(|(part, wanted)| (part - wanted).powi(2));
+                    errors.sum::<f64>().sqrt() / scale
+                };
+                let of_dtype = there.astype(dtype).unwrap();
+                let transformed = of_dtype.fft(FftKind::Forward, 1, n, 1.0).unwrap();
+                let error = error_of(&transformed, &wanted, size);
+                assert!(error < most, "{n} {inner} {dtype}: {error}");
+                let back = transformed.fft(FftKind::Inverse, 1, n, 1.0 / n as f64).unwrap();
+                let error = error_of(&back, &x, size / (n as f64).sqrt());
+                assert!(error < 2.0 * most, "{n} {inner} {dtype} back: {error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn ffts_apply_expressions_to_what_they_read_and_write() {
-    // A block, two passes, a convolution.
-    for n in [96, 1 << 15, 34] {
+    // A block, two passes, staging, a convolution in a block.
+    for n in [96, 1 << 15, 34, 53] {
         let (ctx, _) = context_recording_sources(LARGE_GPU);
         let (wave, carrier) = (complex_exponential(&ctx, n, 7), complex_exponential(&ctx, n, 5));
         let operands = [("carrier", &carrier)];
