@@ -52,8 +52,9 @@ def matmul(
         How sums are computed. "native" uses instructions of the dtype: the error is at most ``k * u`` times the product
         of absolute values, with the unit roundoff ``u`` (2**-53 of float64 and complex128, 2**-24 of float32 and
         complex64; 16-bit floats are summed in float32). "emulated" multiplies integers on tensor cores, by Ozaki's
-        second scheme, where that takes less time: float32, float64, complex64 and complex128 on compute capability 9.0,
-        matrices with at least 512 rows, columns and terms, and at most 32768 terms. Its error is at most ``2 * sqrt(k)
+        second scheme, where that takes less time: float32, float64, complex64 and complex128 on compute capability 9.0
+        if the environment has ``RTCG_TENSOR_COPIES=1``, matrices with at least 512 rows, columns and terms, and at most
+        32768 terms. Its error is at most ``2 * sqrt(k)
         * u`` times the product of absolute values, plus one rounding; elements for which this cannot be shown, such as
         those of rows with infinities, are computed natively.
     out : GPUArray, optional

@@ -203,7 +203,8 @@ fn matmul_matrices(
             epilogue.apply(&out, &sums, false)?;
         }
         _ => {
-            if precision == Precision::Emulated && try_emulate_stack(&out, epilogue.as_ref(), &a, &b, &batch)? {
+            let is_emulated = precision == Precision::Emulated && emulation::can_emulate(&out, &a, &b, [m, n, k]);
+            if is_emulated && try_emulate_stack(&out, epilogue.as_ref(), &a, &b, &batch)? {
                 return Ok(out);
             }
             let target = MatmulTarget { epilogue: epilogue.as_ref(), ..MatmulTarget::new(&out) };

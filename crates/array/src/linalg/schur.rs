@@ -72,7 +72,7 @@ tunable! {
         /// Rows from which on chains of bulges are used.
         chained_rows: i64 = [33, 49, 65, 97],
         /// Rows of a window that a chain moves through.
-        window: i64 = [48, 64, 96, 128],
+        window: i64 = [48, 64, 96],
         /// Threads that reflect a row or column of the rest of a matrix: one, or as many as there are bulges.
         group: i64 = [1, 4, 8, 16],
         /// Threads per block that iterates if there are chains; a warp moves a bulge.

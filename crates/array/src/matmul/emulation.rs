@@ -8,10 +8,12 @@ use rtcg_codegen::array::{
     EMULATION_MAX_TERMS, EMULATION_SCALE_VECTORS, EMULATION_VECTOR_BYTES, EmulationJoin, EmulationSplit, ResidueMatmul,
     emulation_norm_limit, emulation_planes, emulation_split_threads,
 };
-use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result};
+use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result, TensorBoxes};
 
 /// Rows, columns and terms from which on integers may take less time than floats.
 const MIN_EXTENT: usize = 512;
+/// Most blocks of a grid along y.
+const MAX_GRID_Y: usize = 65535;
 /// Bytes of planes that rows of the first factor have at once.
 const MAX_PLANE_BYTES: usize = 4 << 30;
 /// The error may be so many times the unit roundoff times the root of the number of terms, of the product of absolute
@@ -27,9 +29,10 @@ pub enum Precision {
     #[default]
     Native,
     /// Of float32, float64, complex64 and complex128 by integers on tensor cores, where that takes less time: on
-    /// compute capability 9.0, of matrices with at least 512 rows, columns and terms, and at most 32768 terms. The error
-    /// is at most `2 sqrt(k) u` times the product of absolute values, plus one rounding of the result; factors whose
-    /// elements are integers of up to 53 bits with a few bits to spare have exact products. Elements for which that bound
+    /// compute capability 9.0, if the environment has `RTCG_TENSOR_COPIES=1`, of matrices with at least 512 rows, columns
+    /// and terms, and at most 32768 terms. The error is at most `2 sqrt(k) u` times the product of absolute values, plus
+    /// one rounding of the result. Factors of integers have exact products, but for that rounding, if the norms of rows
+    /// and columns are less than some 2^53 (2^25 in single precision). Elements for which that bound
     /// cannot be shown (rows whose largest elements meet small ones only, infinities, what is not a number) are
     /// computed natively.
     Emulated,
@@ -93,17 +96,26 @@ impl Factor {
     }
 }
 
-/// Computes `out`, a matrix of adjacent rows, if the device can; whether it did.
-pub(super) fn try_emulate(out: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<bool> {
-    let (&[m, k], &[_, n]) = (a.shape(), b.shape()) else { return Ok(false) };
+/// Whether the device multiplies such matrices, or stacks of them, by integers.
+pub(super) fn can_emulate(out: &GpuArray, a: &GpuArray, b: &GpuArray, [m, n, k]: [usize; 3]) -> bool {
     let (dtype, ctx) = (a.dtype(), a.context());
     let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let is_worth_it = m.min(n).min(k) >= MIN_EXTENT && k <= EMULATION_MAX_TERMS;
-    let is_aligned = [a, b].iter().all(|factor| factor.is_aligned());
+    let is_aligned = [a, b].iter().all(|factor| factor.is_aligned() && tiles::is_itemsize_aligned(factor));
     if !is_float || !is_worth_it || !is_aligned || ctx.device_info().compute_capability != 90 {
-        return Ok(false);
+        return false;
     }
-    let planes = emulation_planes(dtype);
+    // The second factor is divided at once.
+    let is_small = (emulation_planes(dtype) + 1) * n * k <= 4 * MAX_PLANE_BYTES && n <= 64 * MAX_GRID_Y;
+    let address = out.first_element_address().next_multiple_of(16);
+    let boxes = TensorBoxes { dtype: DType::U8, address, extents: [16, 1, 1], byte_strides: [16; 2], lines: 1 };
+    is_small && ctx.device().tensor_map(&boxes).is_some()
+}
+
+/// Computes `out`, a matrix of adjacent rows, if the device can; whether it did.
+pub(super) fn try_emulate(out: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<bool> {
+    let (&[m, k], &[_, n]) = (a.shape(), b.shape()) else { return Ok(false) };
+    let planes = emulation_planes(a.dtype());
     let row_bytes = (planes + 1) * (k + n);
     let rows = (MAX_PLANE_BYTES / row_bytes).max(MIN_EXTENT) / 128 * 128;
     let second = Factor::new(b, 0)?;
@@ -143,7 +155,9 @@ fn emulate_rows(out: &GpuArray, (a, b): (&GpuArray, &GpuArray), second: &Factor,
         if kernel == ResidueMatmul::Marks {
             [&first, second].iter().for_each(|factor| args.push_address(factor.vectors.first_element_address(), 0));
             let roundoff = if dtype.real_part() == DType::F32 { -24.0 } else { -53.0 };
-            let tolerance = MAX_ERROR * (k as f64).sqrt() * (roundoff + emulation_norm_limit(dtype, k)).exp2();
+            // Both parts of a complex number are rounded.
+            let parts: f64 = if dtype.is_complex() { 2.0 } else { 1.0 };
+            let tolerance = MAX_ERROR * (k as f64 / parts).sqrt() * (roundoff + emulation_norm_limit(dtype, k)).exp2();
             args.push(&(tolerance as f32).to_ne_bytes(), 4);
         }
         let tiles = m.div_ceil(rows) * width.div_ceil(columns) * batches;

@@ -368,7 +368,7 @@ fn last_two_axes(array: &GpuArray) -> [(usize, isize); 2] {
 }
 
 /// Whether whole items may be copied: pairs of doubles are, and need not be multiples of their size apart.
-fn is_itemsize_aligned(array: &GpuArray) -> bool {
+pub(super) fn is_itemsize_aligned(array: &GpuArray) -> bool {
     let item = array.itemsize();
     let steps = array.shape().iter().zip(array.strides()).filter(|(n, _)| **n > 1);
     array.first_element_address().is_multiple_of(item as u64)
@@ -518,6 +518,7 @@ impl<'a> TiledProblem<'a> {
         let operands = [operand(&self.a, 1, m, self.steps[0], rows), operand(&self.b, 0, n, self.steps[1], columns)];
         let tiles = m.div_ceil(rows) * n.div_ceil(columns) * self.batches;
         let ([Some(a), Some(b)], None, true) = (operands, &self.offsets, tiles < i32::MAX as usize) else { return };
+        let stages = self.kernel.tile.stages;
         self.kernel.tile.unit = MatmulUnit::WgmmaBoxes;
         // Results go through shared memory.
         self.kernel.tile.stages = if self.kernel.tile.blocks_per_sm > 2 { 3 } else { 4 };
@@ -528,6 +529,16 @@ impl<'a> TiledProblem<'a> {
             maps.extend(boxes.and_then(|boxes| device.tensor_map(&boxes)));
         }
         self.kernel.stores_boxes = maps.len() == 3;
+        let has_room =
+            |kernel: &TiledMatmul| kernel.shared_bytes() <= out.context().device_info().shared_bytes as usize;
+        if !has_room(&self.kernel) {
+            (self.kernel.tile.stages, self.kernel.stores_boxes) = (3, false);
+            maps.truncate(2);
+        }
+        if !has_room(&self.kernel) {
+            (self.kernel.tile.unit, self.kernel.tile.stages) = (MatmulUnit::Wgmma, stages);
+            return;
+        }
         self.tensor_maps = Some(TensorMaps { maps, batch_steps: self.steps.map(|step| (step != 0).into()) });
     }
 

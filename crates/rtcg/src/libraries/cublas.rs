@@ -21,7 +21,7 @@ use super::{
     pointers_to, workspace, written_storage,
 };
 use crate::{Error, Result};
-use rtcg_array::{GpuArray, Order};
+use rtcg_array::{GpuArray, Order, Scalar};
 use rtcg_driver::libraries::{Library, LibraryError, ReleaseInContext};
 use rtcg_driver::sys::cublas::{
     CUBLAS_GEMM_DEFAULT, CublasTable, cublasComputeType_t, cublasDiagType_t, cublasFillMode_t, cublasHandle_t,
@@ -637,8 +637,9 @@ impl Handle {
         check_dtype("x", x, a.dtype())?;
         let [rows, columns] = if op.transposed { [a.shape()[1], a.shape()[0]] } else { [a.shape()[0], a.shape()[1]] };
         check_shape("x", x, &[columns])?;
+        let is_new = out.is_none();
         let out = output_like(a, out, &[rows], &[("a", a), ("x", x)], beta)?;
-        let (alpha, beta) = (HostScalar::new("alpha", alpha, a.dtype())?, HostScalar::new("beta", beta, a.dtype())?);
+        let (alpha, factor) = (HostScalar::new("alpha", alpha, a.dtype())?, HostScalar::new("beta", beta, a.dtype())?);
         let placed = ReadMatrix::new(a, op)?;
         let (x, y) = (Vector::new("x", x)?, Vector::new("out", &out)?);
         // Sizes of the matrix in memory.
@@ -649,9 +650,13 @@ impl Handle {
         if out.size() == 0 {
             return Ok(out);
         }
+        if columns == 0 {
+            // The library leaves the result as it is.
+            return scale_in_place(out, is_new, beta);
+        }
         self.run("gemv", "rtcg.numpy.matmul", &[("out", &out), ("a", a), ("x", x.array)], |table, raw| {
             Ok(call_typed!(kind, table, [cublasSgemv_v2 cublasDgemv_v2 cublasCgemv_v2 cublasZgemv_v2](
-                raw, placed.op, m, n, alpha.as_ptr(), placed.address(), lda, x.address(), x.step, beta.as_ptr(),
+                raw, placed.op, m, n, alpha.as_ptr(), placed.address(), lda, x.address(), x.step, factor.as_ptr(),
                 y.address(), y.step
             ))?)
         })?;
@@ -869,6 +874,16 @@ fn output_like(
     check_shape("out", out, shape)?;
     check_apart("out", out, read)?;
     Ok(out.clone())
+}
+
+/// What a product without terms makes of its result.
+fn scale_in_place(out: GpuArray, is_new: bool, beta: WeakScalar) -> Result<GpuArray> {
+    if is_new || is_zero(beta) {
+        out.fill(Scalar::Weak(WeakScalar::Int(0)))?;
+    } else {
+        out.assign(&out.binary(rtcg_array::Op::Multiply, Scalar::Weak(beta))?)?;
+    }
+    Ok(out)
 }
 
 /// A triangular system.

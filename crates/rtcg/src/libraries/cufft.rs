@@ -131,10 +131,11 @@ impl PlanRequest {
             return Err(Error::value_error(format!("batch is {}; expected 1 or more", self.batch)));
         }
         for (name, embedding) in ["inembed", "onembed"].iter().zip(self.layout.iter().flatten()) {
-            if embedding.lengths.len() != lengths.len() || embedding.stride < 1 || embedding.distance < 0 {
+            let is_empty = embedding.lengths.iter().any(|n| *n < 1);
+            if embedding.lengths.len() != lengths.len() || is_empty || embedding.stride < 1 || embedding.distance < 0 {
                 let Embedding { lengths: embed, stride, distance } = embedding;
                 return Err(Error::value_error(format!(
-                    "{name} is {embed:?} with the stride {stride} and the distance {distance}; expected {} lengths, a \
+                    "{name} is {embed:?} with the stride {stride} and the distance {distance}; expected {} lengths of 1 or more, a \
                      stride of 1 or more, and a distance of 0 or more",
                     lengths.len()
                 )));

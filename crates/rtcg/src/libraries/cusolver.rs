@@ -22,7 +22,7 @@ use super::{
     copy_in_order, current_stream_handle, pointers, workspace,
 };
 use crate::{Error, Result};
-use rtcg_array::{GpuArray, Order};
+use rtcg_array::{GpuArray, Order, Scalar};
 use rtcg_driver::libraries::{Library, LibraryError, ReleaseInContext};
 use rtcg_driver::sys::cublas::{cublasFillMode_t, cublasSideMode_t};
 use rtcg_driver::sys::cusolver::{
@@ -30,7 +30,7 @@ use rtcg_driver::sys::cusolver::{
 };
 use rtcg_driver::sys::libraries::cudaDataType;
 use rtcg_driver::sys::{CUstream, c_int, c_schar, c_void};
-use rtcg_driver::{Context, lock_ignoring_poison};
+use rtcg_driver::{Context, WeakScalar, lock_ignoring_poison};
 use rtcg_hal::DType;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -180,7 +180,11 @@ impl Handle {
         let (mut raw, mut params) = (cusolverDnHandle_t::null(), cusolverDnParams_t::null());
         ctx.with_current(|| {
             call_library!(LIBRARY, table, cusolverDnCreate(&raw mut raw))?;
-            Result::Ok(call_library!(LIBRARY, table, cusolverDnCreateParams(&raw mut params))?)
+            call_library!(LIBRARY, table, cusolverDnCreateParams(&raw mut params)).inspect_err(|_| {
+                // SAFETY: nobody else has it.
+                let _ = unsafe { table.cusolverDnDestroy(raw) };
+            })?;
+            Result::Ok(())
         })?;
         let destroy = move || {
             // SAFETY: the last use of both.
@@ -572,6 +576,7 @@ impl Handle {
         let (u, vh) = (column_major(a, &u_shape, a.dtype())?, column_major(a, &vh_shape, a.dtype())?);
         let info = new_info(a, &[])?;
         if work.size() == 0 {
+            [&u, &vh].into_iter().try_for_each(make_identities)?;
             return Ok([u, s, vh, info]);
         }
         let job = match (compute_uv, full_matrices) {
@@ -670,6 +675,7 @@ impl Handle {
         let v = column_major(a, &[stack, &[n, columns_v]].concat(), a.dtype())?;
         let info = new_info(a, stack)?;
         if work.size() == 0 {
+            [&u, &v].into_iter().try_for_each(make_identities)?;
             return Ok([u, s, v, info]);
         }
         let count = as_c_int("the number of matrices", stack.first().copied().unwrap_or(1))?;
@@ -1028,4 +1034,11 @@ impl Jacobi<gesvdjInfo_t> {
         }
         Ok(made)
     }
+}
+
+/// Singular vectors of matrices without elements.
+fn make_identities(vectors: &GpuArray) -> Result<()> {
+    vectors.fill(Scalar::Weak(WeakScalar::Int(0)))?;
+    let ndim = vectors.ndim() as isize;
+    Ok(vectors.diagonal(0, ndim - 2, ndim - 1)?.fill(Scalar::Weak(WeakScalar::Int(1)))?)
 }

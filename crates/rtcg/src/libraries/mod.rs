@@ -97,7 +97,7 @@ impl HostScalar {
             _ => {
                 let exact = match value {
                     WeakScalar::Int(value) => i32::try_from(value).ok(),
-                    _ => (re.trunc() == re && re.abs() < 2e9).then_some(re as i32),
+                    _ => (f64::from(re as i32) == re).then_some(re as i32),
                 };
                 let wrong = || Error::value_error(format!("{name} is {value}; expected an integer, for {dtype}"));
                 bytes[..4].copy_from_slice(&exact.ok_or_else(wrong)?.to_le_bytes());
@@ -393,7 +393,7 @@ pub unsafe fn call_by_name(library: Library, ctx: &Context, name: &str, words: &
     let status = ctx.with_current(|| {
         // SAFETY: the caller's promise.
         let status = unsafe { table.call(name, words) };
-        Result::Ok(status.unwrap_or_default())
+        status.ok_or_else(|| Error::value_error(format!("{name} with {} arguments is not declared", words.len())))
     })?;
     Ok(LibraryError::check(library, table, name, status)?)
 }

@@ -137,6 +137,20 @@ fn products_of_integers_are_exact_at_every_scale() {
 }
 
 #[test]
+fn numbers_that_scaling_loses_count_as_rounded() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut rows = vec![0.0; ROWS * TERMS];
+    // The second row has a number that is 0 beside the first one; the third one has integers.
+    (rows[TERMS], rows[TERMS + 1]) = (2f64.powi(600), 2f64.powi(-600));
+    (rows[2 * TERMS], rows[2 * TERMS + 1]) = (3.0, -5.0);
+    let bytes: Vec<u8> = rows.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let [vectors, _] = divide(&ctx, DType::F64, &bytes, ROWS, false);
+    let is_rounded = |vector: &[u8]| i32::from_ne_bytes(vector[20..].try_into().unwrap());
+    let found: Vec<i32> = array_bytes(&vectors).chunks_exact(EMULATION_VECTOR_BYTES).map(is_rounded).collect();
+    assert_eq!(found, [0, 1, 0, 0, 0]);
+}
+
+#[test]
 fn devices_without_the_instructions_multiply_natively() {
     let ctx = context_of_fake_gpu(LARGE_GPU);
     let a = integer_array(&ctx, &[20, 30], DType::F64);

@@ -50,6 +50,7 @@ __device__ void exceptional_shifts(T diagonal, R subdiagonals, T &first, T &seco
 __device__ Column shifted_first_column(const T *at, int pitch, T first, T second, R imag)
 {
     R scale = magnitude(at[0] - second) + fabs(imag) + magnitude(at[pitch]);
+    if (scale == 0) return {make_element(0, 0), make_element(0, 0), make_element(0, 0)};
     T below = at[pitch] / scale;
     T x = below * at[1] + (at[0] - first) * ((at[0] - second) / scale) + make_element(imag * (imag / scale), 0);
     return {x, below * (at[0] + at[pitch + 1] - first - second), below * at[2 * pitch + 1]};

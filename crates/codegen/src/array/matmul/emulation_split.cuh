@@ -138,7 +138,8 @@ extern "C" __global__ void __launch_bounds__(SPLIT_THREADS) array_matmul_split(u
     for (int c = 0; c < PARTS; c++) {
       const double scaled = vector.most > 0.0 ? rt_scaled(RT_PART(x, c), vector.exponent) : 0.0;
       const long long integer = __double2ll_rn(scaled);
-      is_rounded |= (double)integer != scaled;
+      // Scaling may lose a number altogether.
+      is_rounded |= (double)integer != scaled || (integer == 0 && RT_PART(x, c) != 0.0);
       rt_digits(integer, low[i * PARTS + c], high[i * PARTS + c]);
     }
     // Not more than it is, so that sums of products are bounds from below.

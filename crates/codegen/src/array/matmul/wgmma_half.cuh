@@ -29,7 +29,8 @@ __device__ __forceinline__ void rt_store_sums(const float (&sum)[COLUMNS / 8][4]
   #pragma unroll
   for (int part = 0; part < COLUMNS / 64; part++) {
     const unsigned box = boxes + ((group - 1) * 2 + part % 2) * (64 * 128);
-    if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+    // Where a tile has one part, the tile before it has used the same box.
+    if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(COLUMNS == 64 ? 0 : 1) : "memory");
     asm volatile("bar.sync %0, 128;" :: "r"(group) : "memory");
     #pragma unroll
     for (int c = 0; c < 4; c++) {
