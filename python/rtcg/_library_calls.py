@@ -178,7 +178,7 @@ def attribute(module: str, name: str) -> Any:
         return _is_available(library)
     found = None if name.startswith("__") else constants(library).get(name, raw_function(library, name))
     if found is None:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise AttributeError(f"module {shown(module)} has no attribute {name!r}")
     return found
 
 

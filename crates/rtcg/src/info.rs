@@ -41,6 +41,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
     ("RTCG_STAGING", "long copies of pageable memory are shared by threads where that pays"),
     ("RTCG_ARGUMENT_TYPES", "arguments of kernels are checked against the types in their source"),
+    ("RTCG_TENSOR_COPIES", "matrix products copy their factors without tensor maps"),
     ("RTCG_APPROX", "approximate functions of the virtual GPU have the bits of an H200"),
     ("RTCG_JIT_TIER", "kernels of the virtual GPU are optimised when they have run for a while"),
     ("RTCG_PREBUILT", "PTX of common array kernels comes with the package"),
