@@ -8,12 +8,11 @@ use rtcg_codegen::array::{
     EMULATION_MAX_TERMS, EMULATION_SCALE_VECTORS, EMULATION_VECTOR_BYTES, EmulationJoin, EmulationSplit, ResidueMatmul,
     emulation_norm_limit, emulation_planes, emulation_split_threads,
 };
-use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result, TensorBoxes};
+use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result, TensorBoxes, TensorMap};
+use std::sync::Arc;
 
 /// Rows, columns and terms from which on integers may take less time than floats.
 const MIN_EXTENT: usize = 512;
-/// Most blocks of a grid along y.
-const MAX_GRID_Y: usize = 65535;
 /// Bytes of planes that rows of the first factor have at once.
 const MAX_PLANE_BYTES: usize = 4 << 30;
 /// The error may be so many times the unit roundoff times the root of the number of terms, of the product of absolute
@@ -49,7 +48,7 @@ struct Factor {
     pitch: usize,
 }
 
-fn bytes(ctx: &std::sync::Arc<ArrayContext>, count: usize) -> Result<GpuArray> {
+fn bytes(ctx: &Arc<ArrayContext>, count: usize) -> Result<GpuArray> {
     GpuArray::empty(ctx, &[count], DType::U8, Order::C)
 }
 
@@ -66,19 +65,19 @@ impl Factor {
         let planes = bytes(ctx, (emulation_planes(dtype) + 1) * lines * pitch)?;
         let is_k_contiguous = along.unsigned_abs() <= across.unsigned_abs();
         let scale = EmulationSplit { dtype, divides: false, is_k_contiguous, is_second };
+        // Both kernels are told where the factor is, and how long.
+        let push_factor = |args: &mut LaunchArgs| {
+            [&vectors, matrix].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
+            [count, k].iter().for_each(|&n| args.push_u64(n as u64));
+            [across, along].iter().for_each(|&stride| args.push_i64(stride));
+        };
         let mut args = LaunchArgs::new();
-        args.push_address(vectors.first_element_address(), 0);
-        args.push_address(matrix.first_element_address(), 0);
-        [count, k].iter().for_each(|&n| args.push_u64(n as u64));
-        [across, along].iter().for_each(|&stride| args.push_i64(stride));
+        push_factor(&mut args);
         args.push(&emulation_norm_limit(dtype, k).to_ne_bytes(), 8);
         ctx.launch(&scale, count.div_ceil(EMULATION_SCALE_VECTORS) as u32, 256, &args)?;
         let mut args = LaunchArgs::new();
         args.push_address(planes.first_element_address(), 0);
-        args.push_address(vectors.first_element_address(), 0);
-        args.push_address(matrix.first_element_address(), 0);
-        [count, k].iter().for_each(|&n| args.push_u64(n as u64));
-        [across, along].iter().for_each(|&stride| args.push_i64(stride));
+        push_factor(&mut args);
         [lines * pitch, pitch].iter().for_each(|&n| args.push_u64(n as u64));
         let threads = emulation_split_threads(dtype);
         let grid = [k.div_ceil(threads as usize / 4) as u32, count.div_ceil(64) as u32, 1];
@@ -87,7 +86,7 @@ impl Factor {
     }
 
     /// The tensor map of `count` planes from `first` on, boxes of which have `lines`.
-    fn map(&self, k: usize, [first, count]: [usize; 2], lines: usize) -> Option<rtcg_hal::TensorMap> {
+    fn map(&self, k: usize, [first, count]: [usize; 2], lines: usize) -> Option<TensorMap> {
         let plane = self.lines * self.pitch;
         let address = self.planes.first_element_address() + (first * plane) as u64;
         let strides = [self.pitch, plane].map(|stride| stride as i64);
@@ -106,7 +105,7 @@ pub(super) fn can_emulate(out: &GpuArray, a: &GpuArray, b: &GpuArray, [m, n, k]:
         return false;
     }
     // The second factor is divided at once.
-    let is_small = (emulation_planes(dtype) + 1) * n * k <= 4 * MAX_PLANE_BYTES && n <= 64 * MAX_GRID_Y;
+    let is_small = (emulation_planes(dtype) + 1) * n * k <= 4 * MAX_PLANE_BYTES && n <= 64 * tiles::MAX_GRID_Y;
     let address = out.first_element_address().next_multiple_of(16);
     let boxes = TensorBoxes { dtype: DType::U8, address, extents: [16, 1, 1], byte_strides: [16; 2], lines: 1 };
     is_small && ctx.device().tensor_map(&boxes).is_some()

@@ -14,7 +14,7 @@ const VECTOR_COPY_BYTES: usize = 16;
 /// Products of elements from which on two operands and a result are worth to be converted.
 const MIN_CONVERTED_ELEMENTS: usize = 1 << 22;
 /// Most blocks of a grid along y.
-const MAX_GRID_Y: usize = 65535;
+pub(super) const MAX_GRID_Y: usize = 65535;
 
 /// Multiplies if the device is one for tiles; whether it did.
 pub(super) fn try_launch_tiled(

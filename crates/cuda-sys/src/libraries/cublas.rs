@@ -7,12 +7,8 @@
     reason = "the names of C, which NVIDIA's documentation describes"
 )]
 
-use super::{
-    InOut, NamedFunctions, cuComplex, cuDoubleComplex, cudaDataType, enum_parameters, handle_parameters,
-    named_library_table,
-};
-use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch};
-use crate::load::LoadError;
+use super::{InOut, cuComplex, cuDoubleComplex, cudaDataType, enum_parameters, handle_parameters, named_library_table};
+use crate::compiler_libraries::LibrarySearch;
 use crate::types::*;
 use crate::types::{cuda_enum, cuda_handle};
 
@@ -120,7 +116,7 @@ pub const CUBLAS_GEMM_DEFAULT: c_int = -1;
 named_library_table! {
     /// cuBLAS's functions, with the CUDA version that introduced each. One table per process, found once; see
     /// [`CublasTable::load`].
-    CublasTable of cublasStatus_t else RTCG_CUBLAS_FUNCTION_MISSING, version by cublasGetProperty {
+    CublasTable of cublasStatus_t else RTCG_CUBLAS_FUNCTION_MISSING, searched as LIBRARY_SEARCH by "RTCG_CUBLAS", version by cublasGetProperty {
         cublasCreate_v2 since 6000 (handle: *mut cublasHandle_t);
         cublasDestroy_v2 since 6000 (handle: cublasHandle_t);
         cublasGetVersion_v2 since 6000 (handle: cublasHandle_t, version: *mut c_int);
@@ -334,23 +330,6 @@ named_library_table! {
         cublasDotcEx since 8000 (handle: cublasHandle_t, n: c_int, x: CUdeviceptr, xType: cudaDataType, incx: c_int, y: CUdeviceptr, yType: cudaDataType, incy: c_int, result: *mut c_void, resultType: cudaDataType, executionType: cudaDataType);
         cublasNrm2Ex since 8000 (handle: cublasHandle_t, n: c_int, x: CUdeviceptr, xType: cudaDataType, incx: c_int, result: *mut c_void, resultType: cudaDataType, executionType: cudaDataType);
         cublasScalEx since 8000 (handle: cublasHandle_t, n: c_int, alpha: *const c_void, alphaType: cudaDataType, x: CUdeviceptr, xType: cudaDataType, incx: c_int, executionType: cudaDataType);
-    }
-}
-
-static LOADED_TABLE: LazyFunctionTable<CublasTable> = LazyFunctionTable::new();
-
-impl CublasTable {
-    /// The cuBLAS of this process, found and opened by the first call that succeeds.
-    ///
-    /// Searches, in this order, the file named by the environment variable `RTCG_CUBLAS` (then nothing else is tried; `none`
-    /// means "no cuBLAS"), NVIDIA's wheels, toolkits, and the loader's own path, as
-    /// [`NvrtcTable::load`](crate::NvrtcTable::load) does.
-    pub fn load() -> Result<&'static CublasTable, LoadError> {
-        LOADED_TABLE.get_or_load(|| {
-            LIBRARY_SEARCH.find_library(|library, path| {
-                Some(CublasTable::resolve_functions(library, path)).filter(|table| table.version().is_some())
-            })
-        })
     }
 }
 

@@ -7,9 +7,8 @@
     reason = "the names of C, which NVIDIA's documentation describes"
 )]
 
-use super::{NamedFunctions, cudaDataType, enum_parameters, named_library_table};
-use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch};
-use crate::load::LoadError;
+use super::{cudaDataType, enum_parameters, named_library_table};
+use crate::compiler_libraries::LibrarySearch;
 use crate::types::cuda_enum;
 use crate::types::*;
 
@@ -62,7 +61,7 @@ pub const CUFFT_INVERSE: c_int = 1;
 named_library_table! {
     /// cuFFT's functions, with the CUDA version that introduced each. One table per process, found once; see
     /// [`CufftTable::load`].
-    CufftTable of cufftResult else RTCG_CUFFT_FUNCTION_MISSING, version by cufftGetProperty {
+    CufftTable of cufftResult else RTCG_CUFFT_FUNCTION_MISSING, searched as LIBRARY_SEARCH by "RTCG_CUFFT", version by cufftGetProperty {
         cufftCreate since 6000 (handle: *mut cufftHandle);
         cufftDestroy since 6000 (plan: cufftHandle);
         cufftPlan1d since 6000 (plan: *mut cufftHandle, nx: c_int, type_: cufftType, batch: c_int);
@@ -98,23 +97,6 @@ named_library_table! {
         cufftXtMakePlanMany since 8000 (plan: cufftHandle, rank: c_int, n: *const i64, inembed: *const i64, istride: i64, idist: i64, inputtype: cudaDataType, onembed: *const i64, ostride: i64, odist: i64, outputtype: cudaDataType, batch: i64, workSize: *mut usize, executiontype: cudaDataType);
         cufftXtGetSizeMany since 8000 (plan: cufftHandle, rank: c_int, n: *const i64, inembed: *const i64, istride: i64, idist: i64, inputtype: cudaDataType, onembed: *const i64, ostride: i64, odist: i64, outputtype: cudaDataType, batch: i64, workSize: *mut usize, executiontype: cudaDataType);
         cufftXtExec since 8000 (plan: cufftHandle, input: CUdeviceptr, output: CUdeviceptr, direction: c_int);
-    }
-}
-
-static LOADED_TABLE: LazyFunctionTable<CufftTable> = LazyFunctionTable::new();
-
-impl CufftTable {
-    /// The cuFFT of this process, found and opened by the first call that succeeds.
-    ///
-    /// Searches, in this order, the file named by the environment variable `RTCG_CUFFT` (then nothing else is tried; `none`
-    /// means "no cuFFT"), NVIDIA's wheels, toolkits, and the loader's own path, as
-    /// [`NvrtcTable::load`](crate::NvrtcTable::load) does.
-    pub fn load() -> Result<&'static CufftTable, LoadError> {
-        LOADED_TABLE.get_or_load(|| {
-            LIBRARY_SEARCH.find_library(|library, path| {
-                Some(CufftTable::resolve_functions(library, path)).filter(|table| table.version().is_some())
-            })
-        })
     }
 }
 

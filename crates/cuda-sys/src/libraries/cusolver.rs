@@ -8,9 +8,8 @@
 )]
 
 use super::cublas::{cublasDiagType_t, cublasFillMode_t, cublasOperation_t, cublasSideMode_t};
-use super::{NamedFunctions, cudaDataType, enum_parameters, handle_parameters, named_library_table};
-use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch};
-use crate::load::LoadError;
+use super::{cudaDataType, enum_parameters, handle_parameters, named_library_table};
+use crate::compiler_libraries::LibrarySearch;
 use crate::types::*;
 use crate::types::{cuda_enum, cuda_handle};
 
@@ -52,7 +51,7 @@ handle_parameters!(cusolverDnHandle_t cusolverDnParams_t syevjInfo_t gesvdjInfo_
 named_library_table! {
     /// cuSOLVER's functions, with the CUDA version that introduced each. One table per process, found once; see
     /// [`CusolverTable::load`].
-    CusolverTable of cusolverStatus_t else RTCG_CUSOLVER_FUNCTION_MISSING, version by cusolverGetProperty {
+    CusolverTable of cusolverStatus_t else RTCG_CUSOLVER_FUNCTION_MISSING, searched as LIBRARY_SEARCH by "RTCG_CUSOLVER", version by cusolverGetProperty {
         cusolverGetVersion since 8000 (version: *mut c_int);
         cusolverGetProperty since 8000 (type_: c_int, value: *mut c_int);
         cusolverDnCreate since 7000 (handle: *mut cusolverDnHandle_t);
@@ -225,23 +224,6 @@ named_library_table! {
         cusolverDnXtrtri since 11040 (handle: cusolverDnHandle_t, uplo: cublasFillMode_t, diag: cublasDiagType_t, n: i64, dataTypeA: cudaDataType, A: CUdeviceptr, lda: i64, bufferOnDevice: CUdeviceptr, workspaceInBytesOnDevice: usize, bufferOnHost: *mut c_void, workspaceInBytesOnHost: usize, devInfo: CUdeviceptr);
         cusolverDnXpotrs since 11010 (handle: cusolverDnHandle_t, params: cusolverDnParams_t, uplo: cublasFillMode_t, n: i64, nrhs: i64, dataTypeA: cudaDataType, A: CUdeviceptr, lda: i64, dataTypeB: cudaDataType, B: CUdeviceptr, ldb: i64, info: CUdeviceptr);
         cusolverDnXgetrs since 11010 (handle: cusolverDnHandle_t, params: cusolverDnParams_t, trans: cublasOperation_t, n: i64, nrhs: i64, dataTypeA: cudaDataType, A: CUdeviceptr, lda: i64, ipiv: CUdeviceptr, dataTypeB: cudaDataType, B: CUdeviceptr, ldb: i64, info: CUdeviceptr);
-    }
-}
-
-static LOADED_TABLE: LazyFunctionTable<CusolverTable> = LazyFunctionTable::new();
-
-impl CusolverTable {
-    /// The cuSOLVER of this process, found and opened by the first call that succeeds.
-    ///
-    /// Searches, in this order, the file named by the environment variable `RTCG_CUSOLVER` (then nothing else is tried; `none`
-    /// means "no cuSOLVER"), NVIDIA's wheels, toolkits, and the loader's own path, as
-    /// [`NvrtcTable::load`](crate::NvrtcTable::load) does.
-    pub fn load() -> Result<&'static CusolverTable, LoadError> {
-        LOADED_TABLE.get_or_load(|| {
-            LIBRARY_SEARCH.find_library(|library, path| {
-                Some(CusolverTable::resolve_functions(library, path)).filter(|table| table.version().is_some())
-            })
-        })
     }
 }
 

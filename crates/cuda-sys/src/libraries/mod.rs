@@ -266,7 +266,8 @@ pub trait NamedFunctions: Send + Sync + 'static {
 macro_rules! named_library_table {
     (
         $(#[$doc:meta])*
-        $table:ident of $result:ident else $missing:ident, version by $property:ident {
+        $table:ident of $result:ident else $missing:ident, searched as $search:ident by $variable:literal,
+        version by $property:ident {
             $($name:ident since $since:literal ($($arg:ident: $ty:ty),*);)*
         }
     ) => {
@@ -288,6 +289,22 @@ macro_rules! named_library_table {
                     <$ty as crate::libraries::Parameter>::KIND,
                 )),*],
             }),*];
+
+            /// The library of this process, found and opened by the first call that succeeds.
+            ///
+            #[doc = concat!("Searches, in this order, the file named by the environment variable `", $variable, "` (then")]
+            /// nothing else is tried; `none` means "no library"), NVIDIA's wheels, toolkits, and the loader's own path, as
+            /// [`NvrtcTable::load`](crate::NvrtcTable::load) does.
+            pub fn load() -> Result<&'static Self, crate::load::LoadError> {
+                static LOADED_TABLE: crate::compiler_libraries::LazyFunctionTable<$table> =
+                    crate::compiler_libraries::LazyFunctionTable::new();
+                LOADED_TABLE.get_or_load(|| {
+                    $search.find_library(|library, path| {
+                        Some(Self::resolve_functions(library, path))
+                            .filter(|table| crate::libraries::NamedFunctions::version(table).is_some())
+                    })
+                })
+            }
 
             /// The table of the functions that `resolve` finds, each of which must have the type that [`fn_type`] declares
             /// for its name: of a stand-in for the library.

@@ -48,6 +48,25 @@ macro_rules! call_typed {
     };
 }
 
+/// Calls a function of the 64-bit interface in the workspaces on the device and in host memory that another one asks for,
+/// with the same arguments or with others before them. Waits only if there is host memory.
+macro_rules! call_in_space {
+    ($handle:ident, $table:ident, $like:expr, $info:expr, [$measure:ident $compute:ident]($($arg:expr),*)) => {
+        call_in_space!($handle, $table, $like, $info, $measure($($arg),*), $compute($($arg),*))
+    };
+    (
+        $handle:ident, $table:ident, $like:expr, $info:expr,
+        $measure:ident($($measured:expr),*), $compute:ident($($computed:expr),*)
+    ) => {{
+        let (mut on_device, mut on_host) = (0, 0);
+        call_library!(LIBRARY, $table, $measure($($measured,)* &raw mut on_device, &raw mut on_host))?;
+        let (space, mut host) = (workspace($like, on_device)?, HostSpace::new(on_host));
+        let at = space.first_element_address();
+        call_library!(LIBRARY, $table, $compute($($computed,)* at, on_device, host.as_ptr(), on_host, $info))?;
+        host.wait(&$handle.0.ctx)
+    }};
+}
+
 /// The triangle of a matrix that is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uplo {
@@ -262,44 +281,8 @@ impl Handle {
                 )?);
             }
             let at = factor.first_element_address();
-            let (mut on_device, mut on_host, n) = (0, 0, n as i64);
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXpotrf_bufferSize(
-                    raw,
-                    params,
-                    uplo,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    kind,
-                    &raw mut on_device,
-                    &raw mut on_host
-                )
-            )?;
-            let (space, mut host) = (workspace(&factor, on_device)?, HostSpace::new(on_host));
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXpotrf(
-                    raw,
-                    params,
-                    uplo,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    kind,
-                    space.first_element_address(),
-                    on_device,
-                    host.as_ptr(),
-                    on_host,
-                    status
-                )
-            )?;
-            host.wait(&self.0.ctx)
+            let n = n as i64;
+            call_in_space!(self, table, &factor, status, [cusolverDnXpotrf_bufferSize cusolverDnXpotrf](raw, params, uplo, n, kind, at, ld, kind))
         })?;
         Ok([factor, info])
     }
@@ -364,46 +347,15 @@ impl Handle {
         }
         self.run("getrf", "rtcg.linalg.lu_factor", &[("a", &factors)], |Call { table, raw, params }| {
             let [at, piv, status] = [&factors, &pivots, &info].map(GpuArray::first_element_address);
-            let (mut on_device, mut on_host, ld, m, n) = (0, 0, leading(m), m as i64, n as i64);
-            call_library!(
-                LIBRARY,
+            let (ld, m, n) = (leading(m), m as i64, n as i64);
+            call_in_space!(
+                self,
                 table,
-                cusolverDnXgetrf_bufferSize(
-                    raw,
-                    params,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    kind,
-                    &raw mut on_device,
-                    &raw mut on_host
-                )
-            )?;
-            let (space, mut host) = (workspace(&factors, on_device)?, HostSpace::new(on_host));
-            let space = space.first_element_address();
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgetrf(
-                    raw,
-                    params,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    piv,
-                    kind,
-                    space,
-                    on_device,
-                    host.as_ptr(),
-                    on_host,
-                    status
-                )
-            )?;
-            host.wait(&self.0.ctx)
+                &factors,
+                status,
+                cusolverDnXgetrf_bufferSize(raw, params, m, n, kind, at, ld, kind),
+                cusolverDnXgetrf(raw, params, m, n, kind, at, ld, piv, kind)
+            )
         })?;
         Ok([factors, pivots, info])
     }
@@ -454,49 +406,8 @@ impl Handle {
         }
         self.run("geqrf", "rtcg.linalg.qr", &[("a", &factors)], |Call { table, raw, params }| {
             let [at, to, status] = [&factors, &tau, &info].map(GpuArray::first_element_address);
-            let (mut on_device, mut on_host, ld, m, n) = (0, 0, leading(m), m as i64, n as i64);
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgeqrf_bufferSize(
-                    raw,
-                    params,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    kind,
-                    to,
-                    kind,
-                    &raw mut on_device,
-                    &raw mut on_host
-                )
-            )?;
-            let (space, mut host) = (workspace(&factors, on_device)?, HostSpace::new(on_host));
-            let space = space.first_element_address();
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgeqrf(
-                    raw,
-                    params,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    kind,
-                    to,
-                    kind,
-                    space,
-                    on_device,
-                    host.as_ptr(),
-                    on_host,
-                    status
-                )
-            )?;
-            host.wait(&self.0.ctx)
+            let (ld, m, n) = (leading(m), m as i64, n as i64);
+            call_in_space!(self, table, &factors, status, [cusolverDnXgeqrf_bufferSize cusolverDnXgeqrf](raw, params, m, n, kind, at, ld, kind, to, kind))
         })?;
         Ok([factors, tau, info])
     }
@@ -587,66 +498,8 @@ impl Handle {
         let real_kind = super::data_type(real).unwrap_or_default();
         self.run("gesvd", "rtcg.linalg.svd", &[("a", &work)], |Call { table, raw, params }| {
             let [at, s, u, vh, status] = [&work, &s, &u, &vh, &info].map(GpuArray::first_element_address);
-            let (mut on_device, mut on_host) = (0, 0);
             let (lda, ldv, m, n) = (leading(m), leading(n), m as i64, n as i64);
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgesvd_bufferSize(
-                    raw,
-                    params,
-                    job,
-                    job,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    lda,
-                    real_kind,
-                    s,
-                    kind,
-                    u,
-                    lda,
-                    kind,
-                    vh,
-                    ldv,
-                    kind,
-                    &raw mut on_device,
-                    &raw mut on_host
-                )
-            )?;
-            let (space, mut host) = (workspace(&work, on_device)?, HostSpace::new(on_host));
-            let space = space.first_element_address();
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgesvd(
-                    raw,
-                    params,
-                    job,
-                    job,
-                    m,
-                    n,
-                    kind,
-                    at,
-                    lda,
-                    real_kind,
-                    s,
-                    kind,
-                    u,
-                    lda,
-                    kind,
-                    vh,
-                    ldv,
-                    kind,
-                    space,
-                    on_device,
-                    host.as_ptr(),
-                    on_host,
-                    status
-                )
-            )?;
-            host.wait(&self.0.ctx)
+            call_in_space!(self, table, &work, status, [cusolverDnXgesvd_bufferSize cusolverDnXgesvd](raw, params, job, job, m, n, kind, at, lda, real_kind, s, kind, u, lda, kind, vh, ldv, kind))
         })?;
         Ok([u, s, vh, info])
     }
@@ -745,51 +598,8 @@ impl Handle {
             let uplo = uplo.code();
             self.run("syevd", "rtcg.linalg.eigh", &[("a", &vectors)], |Call { table, raw, params }| {
                 let [at, w, status] = [&vectors, &values, &info].map(GpuArray::first_element_address);
-                let (mut on_device, mut on_host, ld, n) = (0, 0, leading(n), n as i64);
-                call_library!(
-                    LIBRARY,
-                    table,
-                    cusolverDnXsyevd_bufferSize(
-                        raw,
-                        params,
-                        mode,
-                        uplo,
-                        n,
-                        kind,
-                        at,
-                        ld,
-                        real_kind,
-                        w,
-                        kind,
-                        &raw mut on_device,
-                        &raw mut on_host
-                    )
-                )?;
-                let (space, mut host) = (workspace(&vectors, on_device)?, HostSpace::new(on_host));
-                let space = space.first_element_address();
-                call_library!(
-                    LIBRARY,
-                    table,
-                    cusolverDnXsyevd(
-                        raw,
-                        params,
-                        mode,
-                        uplo,
-                        n,
-                        kind,
-                        at,
-                        ld,
-                        real_kind,
-                        w,
-                        kind,
-                        space,
-                        on_device,
-                        host.as_ptr(),
-                        on_host,
-                        status
-                    )
-                )?;
-                host.wait(&self.0.ctx)
+                let (ld, n) = (leading(n), n as i64);
+                call_in_space!(self, table, &vectors, status, [cusolverDnXsyevd_bufferSize cusolverDnXsyevd](raw, params, mode, uplo, n, kind, at, ld, real_kind, w, kind))
             })?;
         }
         let vectors = if compute_v { vectors } else { column_major(a, &[0, 0], a.dtype())? };
@@ -881,63 +691,8 @@ impl Handle {
         let complex_kind = super::data_type(complex).unwrap_or_default();
         self.run("geev", "rtcg.linalg.eig", &[("a", &work)], |Call { table, raw, params }| {
             let [at, w, v, status] = [&work, &values, &vectors, &info].map(GpuArray::first_element_address);
-            let (mut on_device, mut on_host, ld, n) = (0, 0, leading(n), n as i64);
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgeev_bufferSize(
-                    raw,
-                    params,
-                    none,
-                    right,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    complex_kind,
-                    w,
-                    kind,
-                    0,
-                    ld,
-                    kind,
-                    v,
-                    ld,
-                    kind,
-                    &raw mut on_device,
-                    &raw mut on_host
-                )
-            )?;
-            let (space, mut host) = (workspace(&work, on_device)?, HostSpace::new(on_host));
-            let space = space.first_element_address();
-            call_library!(
-                LIBRARY,
-                table,
-                cusolverDnXgeev(
-                    raw,
-                    params,
-                    none,
-                    right,
-                    n,
-                    kind,
-                    at,
-                    ld,
-                    complex_kind,
-                    w,
-                    kind,
-                    0,
-                    ld,
-                    kind,
-                    v,
-                    ld,
-                    kind,
-                    space,
-                    on_device,
-                    host.as_ptr(),
-                    on_host,
-                    status
-                )
-            )?;
-            host.wait(&self.0.ctx)
+            let (ld, n) = (leading(n), n as i64);
+            call_in_space!(self, table, &work, status, [cusolverDnXgeev_bufferSize cusolverDnXgeev](raw, params, none, right, n, kind, at, ld, complex_kind, w, kind, 0, ld, kind, v, ld, kind))
         })?;
         Ok([values, vectors, info])
     }

@@ -14,6 +14,9 @@ use std::fmt::Write;
 
 /// Bytes of what is known of a row or a column.
 pub const EMULATION_VECTOR_BYTES: usize = 24;
+/// What is known of a row or a column: the largest absolute value, the power of two that scales it, the norm and the sum of
+/// absolute values in units of 255th parts of the largest one, and whether an element was rounded.
+const VECTOR: &str = "struct rt_vector { double most; int exponent; float norm, sum; int is_rounded; };\n";
 /// Rows and columns of a plane that are scaled by a block of 256 threads.
 pub const EMULATION_SCALE_VECTORS: usize = 32;
 /// Elements of the common axis from which on sums might not fit 32 bits.
@@ -115,7 +118,7 @@ fn definitions(dtype: DType) -> String {
         // Modulo `p` the inverse of a root of -1 is its negative.
         ("rt_root", list(moduli.iter().map(|&p| p - root_of_minus_one(p)))),
     ];
-    let _ = writeln!(text, "typedef {element} rt_factor;");
+    let _ = writeln!(text, "{VECTOR}typedef {element} rt_factor;");
     for (name, values) in tables {
         let _ = writeln!(text, "__constant__ unsigned {name}[MODULI] = {values};");
     }
@@ -225,7 +228,7 @@ impl KernelSpec for ResidueMatmul {
         let (mut text, store, epilogue) = match self {
             Self::Residues(dtype) => (definitions(*dtype), include_str!("wgmma_residues.cuh"), ["", ""]),
             Self::Marks => (
-                "struct rt_vector;\n".to_owned(),
+                VECTOR.to_owned(),
                 include_str!("wgmma_bounds.cuh"),
                 [
                     ", const rt_vector *of_rows, const rt_vector *of_columns, float tolerance",

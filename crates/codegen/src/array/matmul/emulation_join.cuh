@@ -1,20 +1,19 @@
 // The product from what is left of division by each modulus, by the Chinese remainder theorem: a sum of weights in limbs of
 // LIMB_BITS bits, of which all operations but the last ones are exact.
 typedef unsigned long long rt_length;
-struct rt_vector { double most; int exponent; float norm, sum; int is_rounded; };
 
 __device__ __forceinline__ double rt_double(unsigned x) { return __hiloint2double(0x43300000, x) - 4503599627370496.0; }
 
 struct rt_limbs {
-  double at[LIMBS], turns;
+  double at[LIMBS], multiple;
   __device__ __forceinline__ void add(int s, unsigned rest) {
     const double x = rt_double(rest);
     #pragma unroll
     for (int l = 0; l < LIMBS; l++) at[l] = fma(x, rt_weight[s][l], at[l]);
-    turns = fma(x, rt_inverse[s], turns);
+    multiple = fma(x, rt_inverse[s], multiple);
   }
   __device__ __forceinline__ double total() const {
-    const double n = rint(turns);
+    const double n = rint(multiple);
     double high = 0.0, low = 0.0;
     #pragma unroll
     for (int l = LIMBS - 1; l >= 0; l--) {
@@ -47,9 +46,9 @@ extern "C" __global__ void __launch_bounds__(256) array_matmul_join(E *out, cons
 #if PARTS == 1
         limbs[v].add(s, x);
 #else
-        const unsigned y = second >> v * 8 & 255, turned = (x + rt_modulus[s] - y) * rt_root[s];
+        const unsigned y = second >> v * 8 & 255, rotated = (x + rt_modulus[s] - y) * rt_root[s];
         limbs[v * 2].add(s, x + y);
-        limbs[v * 2 + 1].add(s, turned - __umulhi(turned, rt_magic_small[s]) * rt_modulus[s]);
+        limbs[v * 2 + 1].add(s, rotated - __umulhi(rotated, rt_magic_small[s]) * rt_modulus[s]);
 #endif
       }
     }

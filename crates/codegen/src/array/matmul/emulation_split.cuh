@@ -14,9 +14,6 @@ __device__ __forceinline__ double rt_scaled(double x, int exponent) {
   return x * __hiloint2double((half + 1023) << 20, 0) * __hiloint2double((exponent - half + 1023) << 20, 0);
 }
 
-// What is known of a vector. `norm`, `sum`: of absolute values, in units of `most / 255`.
-struct rt_vector { double most; int exponent; float norm, sum; int is_rounded; };
-
 // Sums are of 2^-down times absolute values.
 struct rt_totals {
   double most, sum, squares;

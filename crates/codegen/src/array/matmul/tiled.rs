@@ -334,18 +334,21 @@ impl TiledMatmul {
         let list = |item: &dyn Fn(usize) -> String| (0..columns / 2).map(item).collect::<Vec<_>>().join(", ");
         let names = list(&|i| format!("%{i}"));
         let operands = list(&|i| format!("\"+{constraint}\"(sum[{}][{}])", i / 4, i % 4));
-        let [x, y, adds, turn_x, turn_y] = [0, 1, 2, 3, 4].map(|i| columns / 2 + i);
+        let [x, y, adds, transpose_x, transpose_y] = [0, 1, 2, 3, 4].map(|i| columns / 2 + i);
         // Lines of bytes lie along the common axis.
-        let (turns, transposes) = if self.dtype == DType::U8 {
+        let (scales, transposes) = if self.dtype == DType::U8 {
             (String::new(), "")
         } else {
-            (format!(", 1, 1, %{turn_x}, %{turn_y}"), ", \"n\"(A_K_CONTIGUOUS ? 0 : 1), \"n\"(B_K_CONTIGUOUS ? 0 : 1)")
+            (
+                format!(", 1, 1, %{transpose_x}, %{transpose_y}"),
+                ", \"n\"(A_K_CONTIGUOUS ? 0 : 1), \"n\"(B_K_CONTIGUOUS ? 0 : 1)",
+            )
         };
         let maps =
             if self.stores_boxes { ["const __grid_constant__ rt_tensor_map map_out, ", "map_out, "] } else { ["", ""] };
         format!(
             "typedef {sum} rt_sum;\n#define INSTRUCTION \"m64n{columns}{instruction}\"\n#define SUM_NAMES \"{names}\"\n\
-             #define SUM_OPERANDS {operands}\n#define INPUTS \"%{x}, %{y}, p{turns}\"\n#define ADDS \"%{adds}\"\n\
+             #define SUM_OPERANDS {operands}\n#define INPUTS \"%{x}, %{y}, p{scales}\"\n#define ADDS \"%{adds}\"\n\
              #define TRANSPOSES {transposes}\n#define STORE_BYTES {}\n#define RT_OUT_MAP_PARAMETER {}\n\
              #define RT_OUT_MAP_ARGUMENT {}\n",
             self.store_bytes(),

@@ -1,6 +1,5 @@
 // Marks parts of 64 x 64 elements where a bound of rounded integers' error is not small beside the sum of the products'
 // absolute values, of which `sum` is a lower bound.
-struct rt_vector { double most; int exponent; float norm, sum; int is_rounded; };
 #define RT_STORE_SUMS rt_store_sums(sum, out, m, n, row + (group - 1) * 64, column RT_EPILOGUE_ARGUMENT);
 __device__ __forceinline__ void rt_store_sums(const int (&sum)[COLUMNS / 8][4], O *out, rt_length m, rt_length n, int row, int column RT_EPILOGUE_PARAMETER)
 {
