@@ -30,7 +30,7 @@ def run_python(code, *args, check=True, timeout_s=LIMIT_S, folder=ROOT, **enviro
     result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout_s, cwd=folder)
     if check:
         assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"
-        assert result.stderr == ""
+        assert result.stderr == "", result.stderr
     return result
 
 

@@ -83,7 +83,7 @@ def test_the_program_to_debug_is_reported_as_its_page_says(tmp_path):
         assert expected in result.stderr, expected
 
 
-def test_the_notebook_of_its_page():
+def test_the_notebook_of_its_page(tmp_path):
     pytest.importorskip("IPython")
     cells = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/start/notebook.md").read_text(), re.M | re.S)
     assert len(cells) == 3
@@ -96,7 +96,7 @@ for cell in {cells!r}:
 assert (result.result.get() == [i * i for i in range(10)]).all()
 assert shell.user_ns["square"].function._repr_html_()
 """
-    run_python(code)
+    run_python(code, IPYTHONDIR=tmp_path)  # The history of a folder that several processes share may be locked.
 
 
 def test_a_notebook_is_offered_where_there_is_one(tmp_path):
