@@ -3,10 +3,16 @@
 # Two commands do all the set-up on a fresh machine (Rust, Python >= 3.10, a C compiler):
 #   make demo    builds the package into .venv and runs the main examples
 #   make test    runs all tests on the virtual GPU
+# With COMPILER=clang, kernels are compiled by clang, and no package of NVIDIA's is installed.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The compiler of CUDA C++: nvrtc, or clang.
+COMPILER ?= nvrtc
+ifeq ($(COMPILER),clang)
+export RTCG_COMPILER := clang
+endif
 # The interpreter that the GPU targets use; override it to use one that has the wheel installed.
 GPU_PYTHON ?= $(BIN)/python
 # tools/build_backend.py calls maturin.
@@ -52,10 +58,10 @@ help:
 # -- set-up -----------------------------------------------------------------------------------
 
 # What `make demo` needs, and no more.
-$(VENV)/.requirements-demo: requirements.txt
-	@echo "== $(VENV): installing maturin, NumPy and NVRTC with its headers (some 370 MB; waits for the package index)"
+$(VENV)/.requirements-demo: requirements.txt requirements-$(COMPILER).txt
+	@echo "== $(VENV): installing maturin, NumPy and $(COMPILER) (some 370 MB; waits for the package index)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-$(COMPILER).txt
 	@touch $@
 
 $(VENV)/.requirements: $(VENV)/.requirements-demo requirements-dev.txt
@@ -69,7 +75,7 @@ $(VENV)/.built: $(VENV)/.requirements-demo pyproject.toml $(RUST_SOURCES) $(PYTH
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
 	@echo "== installing the names of pycuda, copperhead and skcuda over rtcg"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda ./distributions/rtcg-copperhead ./distributions/rtcg-skcuda
-	@echo "== compiling the kernels of array operations ahead (NVRTC, less than a minute)"
+	@echo "== compiling the kernels of array operations ahead ($(COMPILER), less than a minute)"
 	RTCG_VIRTUAL_DEVICES=1 RTCG_JIT_TIER=first PYCUDA_CACHE_DIR=target/prebuilt \
 		$(BIN)/python -m rtcg prepare --programs python/rtcg/prebuilt.ptx
 	@touch $@

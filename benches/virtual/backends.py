@@ -2,6 +2,7 @@
 and a function that fetches its result."""
 
 import ctypes
+import os
 
 import numpy as np
 from common import build_c
@@ -10,11 +11,13 @@ from .kernels import COMMON, CUDA_ONLY, CUDA_PRELUDE, OPENCL_PRELUDE, C
 
 
 class VirtualGpu:
-    """rtcg on this device."""
+    """rtcg on this device, with NVRTC."""
 
     name = "rtcg"
+    compiler = "nvrtc"
 
     def __init__(self):
+        os.environ["RTCG_COMPILER"] = self.compiler
         import pycuda.autoinit
         import pycuda.driver as drv
         from pycuda.compiler import SourceModule
@@ -32,6 +35,13 @@ class VirtualGpu:
             self.drv.Context.synchronize()
 
         return action, lambda: self.drv.from_device_like(buffers[0], row.buffers[0])
+
+
+class VirtualGpuByClang(VirtualGpu):
+    """The same with clang, and headers of rtcg."""
+
+    name = "with clang"
+    compiler = "clang"
 
 
 class PoCL:
@@ -116,4 +126,4 @@ class NumPy:
         return row.numpy, None
 
 
-BACKENDS = [VirtualGpu, PoCL, Gcc, NumPy]
+BACKENDS = [VirtualGpu, VirtualGpuByClang, PoCL, Gcc, NumPy]

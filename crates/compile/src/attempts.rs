@@ -5,10 +5,10 @@
 //! missing or declared twice, and which host code it cannot compile. Each attempt changes something that later ones
 //! cannot change back, so the number of attempts is finite.
 
-use crate::header_shims;
 use crate::host_code::{device_words, has_device_code, is_host_header, without_host_code};
 use crate::implicit_includes::{self, ImplicitChoices, IncludeContext};
 use crate::includes::{self, IncludeScan, SearchPath};
+use crate::{clang, header_shims};
 use std::path::{Path, PathBuf};
 
 /// More attempts than any real program needs.
@@ -29,6 +29,8 @@ pub(crate) struct Program<'a> {
     pub(crate) path: &'a SearchPath<'a>,
     pub(crate) choices: ImplicitChoices,
     pub(crate) n_attempts: usize,
+    /// Whether clang compiles it, whose prelude has what NVRTC lacks.
+    pub(crate) is_for_clang: bool,
 }
 
 /// What [`Program::improve`] has changed.
@@ -47,7 +49,8 @@ impl Program<'_> {
     pub(crate) fn full_text(&mut self) -> String {
         let headers_of_user = self.scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(self.source.as_str()).chain(headers_of_user).collect();
-        let around = IncludeContext { without_host: self.scan.uses_toolkit || self.scan.lacks_a_header };
+        let without_host = self.is_for_clang || self.scan.uses_toolkit || self.scan.lacks_a_header;
+        let around = IncludeContext { without_host, without_functions: self.is_for_clang };
         let implicit = implicit_includes::implicit_prelude(&texts, around, &mut self.choices);
         let prelude = implicit.text + header_shims::texture_reference_declarations(&texts);
         if !implicit.headers.is_empty() {
@@ -56,12 +59,17 @@ impl Program<'_> {
         wrap_extern_c(&self.source, &self.name, self.no_extern_c, &prelude)
     }
 
-    /// Changes the program after a refusal with this log.
-    pub(crate) fn improve(&mut self, log: &str) -> Improvement {
+    /// Changes the program after a refusal with this log, which is also given `in_words_of_nvrtc`.
+    pub(crate) fn improve(&mut self, log: &str, in_words_of_nvrtc: &str) -> Improvement {
         self.n_attempts += 1;
         if self.n_attempts > MAX_ATTEMPTS {
             return Improvement::None;
         }
+        if let Some(text) = clang::cuda::improved_source(&self.source, &self.name, log).filter(|_| self.is_for_clang) {
+            self.source = text;
+            return Improvement::Declarations;
+        }
+        let log = in_words_of_nvrtc;
         if self.choices.learn(log) {
             return Improvement::Declarations;
         }

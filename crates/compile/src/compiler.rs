@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::attempts::{Improvement, Program, wrap_extern_c};
+use crate::backend::{Backend, CompilerChoice};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{CacheKey, KeyHasher};
@@ -11,7 +12,7 @@ use crate::in_flight::InFlight;
 use crate::includes::{self, FileDependency, FileStamp, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc, prebuilt};
+use crate::{clang, header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc, prebuilt};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, quoted_source, trace, wheel_suffix_for_cuda_version};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,18 @@ pub struct CompilerInfo {
 }
 
 /// Environment variables that decide which compiler or which headers are found.
-const COMPILER_ENVIRONMENT: &[&str] =
-    &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "HOME"];
+const COMPILER_ENVIRONMENT: &[&str] = &[
+    "RTCG_COMPILER",
+    "RTCG_CLANG",
+    "RTCG_NVRTC",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONUSERBASE",
+    "HOME",
+];
 /// Those that nvcc and the host compiler behind it read in addition.
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
@@ -110,7 +121,7 @@ impl Compiler {
         let artifact = match (found, &plan.nvcc) {
             (Some(artifact), _) => artifact,
             (None, Some(name)) => plan.compile_with_nvcc(name, &key, cache.as_ref())?,
-            (None, None) => plan.compile_with_nvrtc(&key, cache.as_ref())?,
+            (None, None) => plan.compile_with(&Backend::choose()?, &key, cache.as_ref())?,
         };
         if let Some(key) = prebuilt_key {
             prebuilt::record_program(&key, &artifact);
@@ -124,8 +135,8 @@ impl Compiler {
             let path = nvcc::find_nvcc(name)?;
             return Ok(CompilerInfo { version: nvcc::nvcc_version(&path)?, path });
         }
-        let table = nvrtc::load_nvrtc()?;
-        Ok(CompilerInfo { version: nvrtc::nvrtc_version_text(table), path: loaded_library_path(table.library_path()) })
+        let backend = Backend::choose()?;
+        Ok(CompilerInfo { version: backend.version_text(), path: backend.file() })
     }
 }
 
@@ -145,7 +156,11 @@ pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
 impl<'a> CompilePlan<'a> {
     fn new(request: &'a CompileRequest) -> Result<Self, CompileError> {
         let mut options = options::translate_options(&request.options, request.target.kind)?;
-        options.ask_for_unknown(nvrtc::has_option);
+        let has_option = match CompilerChoice::of_environment()? {
+            CompilerChoice::Clang => |_: &str| false,
+            CompilerChoice::Auto | CompilerChoice::Nvrtc => nvrtc::has_option,
+        };
+        options.ask_for_unknown(has_option);
         let arch = options.choose_arch(request.target)?;
         let nvcc = match (explicit_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
             (Some(name), _, _) => Some(name.to_owned()),
@@ -213,6 +228,7 @@ impl<'a> CompilePlan<'a> {
         let mut hasher = self.request_hasher();
         hasher.hash_list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
         hasher.hash_field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
+        hasher.hash_field(&clang::additions_key());
         hasher.hash_list(self.options.forced_includes.iter());
         hasher.hash_field(&[u8::from(self.adds_line_info()), u8::from(self.request.target.line_info)]);
         let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
@@ -232,7 +248,14 @@ impl<'a> CompilePlan<'a> {
             && self.nvcc.is_none()
             && self.options.lto.is_none()
             && !self.keeps_intermediate_files();
-        (includes_nothing && is_plain).then(|| self.request_hasher().finish_key())
+        (includes_nothing && is_plain).then(|| {
+            let mut hasher = self.request_hasher();
+            // Where clang was asked for, what another compiler made is not taken.
+            if CompilerChoice::of_environment() == Ok(CompilerChoice::Clang) {
+                hasher.hash_field(b"clang");
+            }
+            hasher.finish_key()
+        })
     }
 
     /// A hasher of the request alone.
@@ -265,18 +288,24 @@ impl<'a> CompilePlan<'a> {
         }
         match &self.nvcc {
             Some(name) => nvcc::find_nvcc(name).is_err(),
-            None => match NvrtcTable::load() {
-                Ok(table) => stored.compiler_file.is_none() && nvrtc::nvrtc_version_text(table) == stored.compiler,
+            None => match Backend::choose() {
+                Ok(backend) => stored.compiler_file.is_none() && backend.identity() == stored.compiler,
                 Err(_) => true,
             },
         }
     }
 
-    fn compile_with_nvrtc(&self, key: &CacheKey, cache: Option<&CompileCache>) -> Result<Artifact, CompileError> {
-        let table = nvrtc::load_nvrtc()?;
+    fn compile_with(
+        &self,
+        backend: &Backend,
+        key: &CacheKey,
+        cache: Option<&CompileCache>,
+    ) -> Result<Artifact, CompileError> {
         let request = self.request;
-        let headers = rtcg_cuda_sys::header_directories();
-        let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
+        let headers = backend.header_folders()?;
+        // The folder for clang has the shims too, and its headers have C++'s linkage by themselves.
+        let (wrap, shims) = (!request.no_extern_c && !backend.is_clang(), !backend.is_clang());
+        let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap, shims };
         let given = header_shims::remove_static_from_references(&request.source);
         let scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
         let moved = layout_attributes::move_attributes(self.source_name(), &given, &scan.user_texts);
@@ -292,19 +321,20 @@ impl<'a> CompilePlan<'a> {
             path: &path,
             choices: ImplicitChoices::default(),
             n_attempts: 0,
+            is_for_clang: backend.is_clang(),
         };
-        let (arch, kind) = self.nvrtc_target(table)?;
+        let (arch, kind) = backend.target(self.arch, request.target.kind)?;
         let linker = self.device_linker(kind)?;
         let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
         let make_job = |program: &mut Program<'_>| nvrtc::NvrtcJob {
             source: program.full_text(),
             name: name.clone(),
-            options: self.nvrtc_options(table, arch, compiled_kind, program, &headers),
+            options: self.nvrtc_options(backend, arch, compiled_kind, program, &headers),
             headers: program.scan.virtual_headers.clone(),
             name_expressions: request.name_expressions.clone(),
             kind: compiled_kind,
         };
-        let (job, result) = compile_in_attempts(table, &mut program, make_job);
+        let (job, result) = compile_in_attempts(backend, &mut program, make_job);
         let (text, options, scan) = (job.source, job.options, program.scan);
         let result = result.and_then(|output| match linker {
             Some(linker) => lto::link_ltoir(linker, output, &name, arch, kind, &self.options.nvrtc),
@@ -317,10 +347,10 @@ impl<'a> CompilePlan<'a> {
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept
             .filter(|dir| save_intermediate_files(dir, &text, self.source_name(), &options, log, bytes, kind).is_ok());
-        let version = nvrtc::nvrtc_version_text(table);
         let output = result.map_err(|failure| {
-            let message = [failure.message, hints_for_log(&failure.log)].concat();
-            let command = [vec![version.clone()], options].concat();
+            let hints = hints_for_log(&backend.log_in_words_of_nvrtc(&failure.log), backend.is_clang());
+            let message = [failure.message, hints].concat();
+            let command = [vec![backend.version_text()], options].concat();
             CompileError::new(failure.kind, message).with_compiler_log(command, failure.log, &name, &request.source)
         })?;
         let artifact = self.artifact(output, kind);
@@ -328,23 +358,13 @@ impl<'a> CompilePlan<'a> {
             print_kept_dir(&dir);
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
-            let file = loaded_library_path(table.library_path());
+            let file = backend.file();
             let mut files = scan.files;
             files.extend(linker.and_then(|linker| file_dependency(&loaded_library_path(linker.library_path()))));
             let found = CompileDependencies { files, missing: scan.missing };
-            cache.store_artifact(key, version, nvcc::compiler_identity(&file), found, &artifact);
+            cache.store_artifact(key, backend.identity(), nvcc::compiler_identity(&file), found, &artifact);
         }
         Ok(artifact)
-    }
-
-    /// What NVRTC is to compile for, and to which kind of binary. Without an architecture NVRTC would give PTX only.
-    fn nvrtc_target(&self, table: &NvrtcTable) -> Result<(Option<Arch>, BinaryKind), CompileError> {
-        let kind = self.request.target.kind;
-        let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
-        match self.arch.or_else(oldest) {
-            Some(arch) => nvrtc::supported_arch_and_kind(table, arch, kind).map(|(arch, kind)| (Some(arch), kind)),
-            None => Ok((None, kind)),
-        }
     }
 
     /// The output of a compiler, with the source inside where PTX has line information.
@@ -375,7 +395,7 @@ impl<'a> CompilePlan<'a> {
 
     fn nvrtc_options(
         &self,
-        table: &NvrtcTable,
+        backend: &Backend,
         arch: Option<Arch>,
         kind: BinaryKind,
         program: &Program<'_>,
@@ -395,7 +415,10 @@ impl<'a> CompilePlan<'a> {
         if !options.iter().any(|o| o == default_device) {
             options.push(default_device.to_owned());
         }
-        let version = table.version();
+        let version = match backend {
+            Backend::Nvrtc(table) => table.version(),
+            Backend::Clang(_) => None,
+        };
         let uses_int128 =
             program.source.contains("int128") || program.scan.user_texts.iter().any(|t| t.1.contains("int128"));
         let int128 = "--device-int128";
@@ -456,22 +479,24 @@ impl<'a> CompilePlan<'a> {
 
 /// Compiles, and again with what the refusals of NVRTC teach; the last job, and what came of it.
 fn compile_in_attempts(
-    table: &'static NvrtcTable,
+    backend: &Backend,
     program: &mut Program<'_>,
     make_job: impl Fn(&mut Program<'_>) -> nvrtc::NvrtcJob,
 ) -> (nvrtc::NvrtcJob, Result<nvrtc::NvrtcOutput, nvrtc::NvrtcFailure>) {
     let mut first_refusal = None;
     loop {
         let job = make_job(program);
-        match nvrtc::compile_program(table, &job) {
-            Err(failure) if failure.kind == ErrorKind::Source => match program.improve(&failure.log) {
-                Improvement::Declarations => {}
-                Improvement::HostCode => first_refusal = first_refusal.or(Some((job, failure))),
-                Improvement::None => {
-                    let (job, failure) = first_refusal.unwrap_or((job, failure));
-                    return (job, Err(failure));
+        match backend.compile(&job) {
+            Err(failure) if failure.kind == ErrorKind::Source => {
+                match program.improve(&failure.log, &backend.log_in_words_of_nvrtc(&failure.log)) {
+                    Improvement::Declarations => {}
+                    Improvement::HostCode => first_refusal = first_refusal.or(Some((job, failure))),
+                    Improvement::None => {
+                        let (job, failure) = first_refusal.unwrap_or((job, failure));
+                        return (job, Err(failure));
+                    }
                 }
-            },
+            }
             result => return (job, result),
         }
     }
@@ -482,7 +507,8 @@ fn require_nvcc_for(what: &str) -> Result<String, CompileError> {
     match nvcc::find_nvcc("nvcc") {
         Ok(path) => Ok(path.display().to_string()),
         Err(error) => {
-            let message = format!("{what} is not known to NVRTC, and nvcc was not found: {}", error.message);
+            let message =
+                format!("{what} is known to neither NVRTC nor clang, and nvcc was not found: {}", error.message);
             Err(CompileError::bad_option(message))
         }
     }
@@ -496,7 +522,7 @@ fn file_dependency(path: &Path) -> Option<FileDependency> {
 
 /// The file a library was loaded from. When the loader found it by bare name, the process's own map
 /// of memory knows where.
-fn loaded_library_path(path: &Path) -> PathBuf {
+pub(crate) fn loaded_library_path(path: &Path) -> PathBuf {
     if path.components().count() > 1 {
         return path.to_owned();
     }
@@ -530,7 +556,7 @@ fn nvrtc_major() -> u32 {
 }
 
 /// What the user can do about the commonest refusals.
-fn hints_for_log(log: &str) -> String {
+fn hints_for_log(log: &str, is_of_clang: bool) -> String {
     let mut hints = String::new();
     if let Some((_, rest)) = log.split_once(" open source file \"")
         && let Some((header, _)) = rest.split_once('"')
@@ -544,6 +570,12 @@ fn hints_for_log(log: &str) -> String {
             _ => &[],
         };
         match wheels {
+            wheels if is_of_clang && wheels.contains(&"nvidia-cuda-cccl") => {
+                hints.push_str(&format!("; {header} is not installed: pip install cuda-cccl"));
+            }
+            _ if is_of_clang => {
+                hints.push_str(&format!("; {header} was not found: name its directory in include_dirs"))
+            }
             [] if is_cpp_library_header(header) => hints.push_str(&format!(
                 "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
@@ -582,16 +614,18 @@ mod tests {
     #[test]
     fn hints_say_how_to_fix_the_error() {
         assert!(
-            hints_for_log("x: catastrophic error: cannot open source file \"curand_kernel.h\"")
+            hints_for_log("x: catastrophic error: cannot open source file \"curand_kernel.h\"", false)
                 .contains("nvidia-curand")
         );
         assert!(
-            hints_for_log("x: could not open source file \"curand_kernel.h\" (no directories)")
+            hints_for_log("x: could not open source file \"curand_kernel.h\" (no directories)", false)
                 .contains("nvidia-curand")
         );
-        assert!(hints_for_log("x: cannot open source file \"mine.h\"").contains("include_dirs"));
-        assert!(hints_for_log("x: cannot open source file \"vector\"").contains("<cuda/std/vector>"));
-        assert!(hints_for_log("error: this declaration may not have extern \"C\" linkage").contains("name<float>"));
-        assert_eq!(hints_for_log("all is well"), "");
+        assert!(hints_for_log("x: cannot open source file \"mine.h\"", false).contains("include_dirs"));
+        assert!(hints_for_log("x: cannot open source file \"vector\"", false).contains("<cuda/std/vector>"));
+        assert!(
+            hints_for_log("error: this declaration may not have extern \"C\" linkage", false).contains("name<float>")
+        );
+        assert_eq!(hints_for_log("all is well", false), "");
     }
 }

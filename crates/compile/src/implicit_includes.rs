@@ -137,6 +137,8 @@ pub(crate) struct IncludeContext {
     /// There are headers of the toolkit among them, or some that were not found and that only a host compiler
     /// would need: what the host compiler defines is left out.
     pub(crate) without_host: bool,
+    /// Whether the compiler has the functions.
+    pub(crate) without_functions: bool,
 }
 
 fn declarations_by_name() -> &'static HashMap<&'static str, (usize, ImplicitDeclaration)> {
@@ -190,6 +192,7 @@ impl ImplicitPrelude {
         match piece {
             ImplicitDeclaration::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
             ImplicitDeclaration::HostMacro(_) if around.without_host => {}
+            ImplicitDeclaration::Function(_) if around.without_functions => {}
             ImplicitDeclaration::Macro(what) | ImplicitDeclaration::HostMacro(what) => {
                 self.text.push_str(&format!("\n#define {name} {what}\n"))
             }
@@ -341,7 +344,7 @@ mod tests {
         assert_eq!(prelude_text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
         let host = implicit_prelude(
             &["#ifdef __GNUC__"],
-            IncludeContext { without_host: true },
+            IncludeContext { without_host: true, ..IncludeContext::default() },
             &mut ImplicitChoices::default(),
         );
         assert_eq!((host.text.as_str(), prelude_text("#ifdef __GNUC__").contains("12")), ("", true));

@@ -291,17 +291,17 @@ impl<'a> IncludeScanner<'a> {
             Some(file) if path.wrap && path.shims && origin == IncluderOrigin::User => {
                 self.wrap_toolkit_header(name, &file)
             }
-            None if path.shims => match header_shims::find_fallback(name) {
-                Some(text) => self.add_shim_header(name, text),
-                None if origin == IncluderOrigin::User => {
+            None => match header_shims::find_fallback(name) {
+                Some(text) if path.shims => self.add_shim_header(name, text),
+                _ if origin == IncluderOrigin::User => {
                     self.scan.lacks_a_header = true;
                     if !self.scan.missing_headers.contains(name) {
                         self.scan.missing_headers.push(name.clone());
                     }
                 }
-                None => {}
+                _ => {}
             },
-            _ => {}
+            Some(_) => {}
         }
     }
 

@@ -1,8 +1,8 @@
 //! Compiles CUDA C++ source to binaries.
 //!
 //! [`Compiler::compile`] takes a [`CompileRequest`] (source, nvcc-style options, target) and returns an [`Artifact`]
-//! (cubin, PTX, fatbin or LTO-IR). NVRTC does the work unless the user names an nvcc or uses an option that only nvcc
-//! supports. This crate supplies headers that NVRTC lacks, so ordinary kernel sources compile without a CUDA toolkit.
+//! (cubin, PTX, fatbin or LTO-IR). NVRTC or clang does the work unless the user names an nvcc or uses an option that only
+//! nvcc supports. This crate supplies headers that NVRTC lacks, so ordinary kernel sources compile without a CUDA toolkit.
 //! Results are cached on disk; a cache hit needs no compiler at all.
 //!
 //! Assumes nothing about devices: the caller says which architecture and which kind of result it wants.
@@ -12,12 +12,15 @@
 //! | `compiler.rs` | from request to artifact |
 //! | `options.rs` | option translation |
 //! | `includes.rs`, `headers/` | the search for included headers, and headers that NVRTC lacks |
-//! | `nvrtc.rs`, `nvcc.rs`, `lto.rs`, `clang/` | the compilers: NVRTC, nvcc, nvJitLink, and clang for OpenCL C |
+//! | `nvrtc.rs`, `nvcc.rs`, `lto.rs`, `clang/` | the compilers: NVRTC, nvcc, nvJitLink, and clang for OpenCL C and CUDA C++ |
+//! | `backend.rs` | the choice between NVRTC and clang for CUDA C++ |
+//! | `clang/cuda/` | the headers of CUDA C++ for clang |
 //! | `cache/`, `prebuilt.rs` | the cache of compiled programs, and prebuilt programs |
 //! | `in_flight.rs` | one compilation if several threads request the same program at once |
 
 mod arch;
 mod attempts;
+mod backend;
 mod cache;
 pub mod clang;
 mod compiler;

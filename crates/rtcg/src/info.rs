@@ -29,6 +29,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_EXPORT_WAITS", "consumers of exported arrays wait for the stream that they are told"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
+    ("RTCG_COMPILER", "NVRTC compiles CUDA C++ where it is installed, else clang does"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
     ("RTCG_NVJITLINK", "nvJitLink is searched where NVRTC is"),
     ("RTCG_NCCL", "NCCL is searched in wheels and toolkits; virtual devices have one of their own"),
@@ -46,7 +47,8 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_JIT_TIER", "kernels of the virtual GPU are optimised when they have run for a while"),
     ("RTCG_PREBUILT", "PTX of common array kernels comes with the package"),
     ("RTCG_TUNING_DIR", "results of tuning lie in the user's folder for data"),
-    ("RTCG_CLANG", "the clang for OpenCL C is that of the wheel ziglang, or the first on PATH"),
+    ("RTCG_CLANG", "clang, for OpenCL C and CUDA C++, is that of the wheel ziglang, or the first on PATH"),
+    ("RTCG_CLANG_HEADERS", "clang gets the headers of rtcg for CUDA C++"),
     ("RTCG_OPENCL_ERRORS", "functions of OpenCL return codes without saying why"),
     ("RTCG_OPENCL_VENDORS", "libOpenCL.so.1 lists other vendors' platforms, too"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
@@ -176,6 +178,14 @@ fn write_compilers(text: &mut String) {
             write_item(text, "", &format!("compiles for {}", archs.join(" ")));
         }
         Err(error) => write_load_error(text, "NVRTC", &error.to_string()),
+    }
+    match rtcg_compile::clang::find_clang() {
+        Ok(clang) => write_item(text, "clang", &clang.description()),
+        Err(error) => write_item(text, "clang", &error.message),
+    }
+    match rtcg_compile::Compiler.compiler_info(None) {
+        Ok(info) => write_item(text, "CUDA C++ by", info.version.trim()),
+        Err(error) => write_item(text, "CUDA C++ by", &format!("none: {}", error.message)),
     }
     match NvJitLinkTable::load() {
         Ok(table) => {

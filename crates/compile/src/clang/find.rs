@@ -88,10 +88,23 @@ impl Clang {
     }
 
     /// The program and its version as a report names it.
-    pub(super) fn description(&self) -> String {
+    pub fn description(&self) -> String {
         let output = Command::new(&self.program).args(&self.first_arguments).arg("--version").output();
         let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
         format!("{} ({})", self.program.display(), said.lines().next().unwrap_or("unknown version").trim())
+    }
+
+    /// `clang 20.1.2`, or `clang` where it cannot be asked. A program is asked once.
+    pub(crate) fn version_text(&self) -> String {
+        static ASKED: LazyLock<Mutex<HashMap<PathBuf, String>>> = LazyLock::new(Default::default);
+        let mut asked = ASKED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let ask = || {
+            let output = Command::new(&self.program).args(&self.first_arguments).arg("--version").output().ok()?;
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let version = said.split_once("clang version ")?.1.split_whitespace().next()?.to_owned();
+            Some(format!("clang {version}"))
+        };
+        asked.entry(self.program.clone()).or_insert_with(|| ask().unwrap_or_else(|| "clang".to_owned())).clone()
     }
 
     /// Identifies its version without running it.

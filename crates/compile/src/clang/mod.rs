@@ -8,6 +8,9 @@
 
 mod cache;
 mod call_places;
+pub(crate) mod cuda;
+mod cuda_headers;
+mod cuda_source;
 mod find;
 mod library;
 mod metadata;
@@ -20,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
+pub(crate) use cuda_headers::{additions_key, header_folder};
+use cuda_source::{with_bytes_in_shared_memory, with_device_variables};
 pub use find::{Clang, find_clang};
 pub use library::{BuiltinLibrary, LibraryPart};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};

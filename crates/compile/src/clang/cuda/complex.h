@@ -1,0 +1,3 @@
+// C++ takes its own complex numbers here.
+#pragma once
+#include <complex>

@@ -1,0 +1,279 @@
+// The functions of <math.h> that are exact or simple, the names that C++ and CUDA have for all of them, and the other
+// forms: overloads for float, integers as double, min and max.
+#pragma once
+#pragma clang fp contract(off)
+extern "C++" {
+#define RTCG_EXACT(T, f, U) \
+    RTCG_DEVICE T fabs(T a) { return __builtin_fabs##f(a); } \
+    RTCG_DEVICE T floor(T a) { return __builtin_floor##f(a); } \
+    RTCG_DEVICE T ceil(T a) { return __builtin_ceil##f(a); } \
+    RTCG_DEVICE T trunc(T a) { return __builtin_trunc##f(a); } \
+    RTCG_DEVICE T rint(T a) { return __builtin_rint##f(a); } \
+    RTCG_DEVICE T nearbyint(T a) { return __builtin_rint##f(a); } \
+    RTCG_DEVICE T sqrt(T a) { return __builtin_sqrt##f(a); } \
+    RTCG_DEVICE T copysign(T a, T b) { return __builtin_copysign##f(a, b); } \
+    RTCG_DEVICE T fmax(T a, T b) { return __builtin_fmax##f(a, b); } \
+    RTCG_DEVICE T fmin(T a, T b) { return __builtin_fmin##f(a, b); } \
+    RTCG_DEVICE T fma(T a, T b, T c) { return __builtin_fma##f(a, b, c); } \
+    RTCG_DEVICE T fdim(T a, T b) { return a != a || b != b ? a + b : a > b ? a - b : (T)0; } \
+    RTCG_DEVICE bool isnan(T a) { return a != a; } \
+    RTCG_DEVICE bool isinf(T a) { return fabs(a) == (T)__builtin_inf(); } \
+    RTCG_DEVICE bool isfinite(T a) { return fabs(a) < (T)__builtin_inf(); } \
+    RTCG_DEVICE bool isnormal(T a) { return isfinite(a) && fabs(a) >= (sizeof(T) == 4 ? (T)0x1p-126 : (T)0x1p-1022); } \
+    RTCG_DEVICE bool signbit(T a) { return rtcg_negative(a); } \
+    RTCG_DEVICE T round(T a) { \
+        const T whole = trunc(fabs(a)); \
+        return copysign(whole + (fabs(a) - whole >= (T)0.5 ? (T)1 : (T)0), a); \
+    } \
+    RTCG_DEVICE long lround(T a) { return (long)round(a); } \
+    RTCG_DEVICE long long llround(T a) { return (long long)round(a); } \
+    RTCG_DEVICE long lrint(T a) { return (long)rint(a); } \
+    RTCG_DEVICE long long llrint(T a) { return (long long)rint(a); } \
+    RTCG_DEVICE T modf(T a, T *p) { \
+        *p = trunc(a); \
+        return copysign(isinf(a) ? (T)0 : a - *p, a); \
+    } \
+    RTCG_DEVICE T frexp(T a, int *p) { \
+        *p = 0; \
+        return a == 0 || !isfinite(a) ? a : rtcg_normalized(a, p); \
+    } \
+    RTCG_DEVICE int ilogb(T a) { \
+        int e; \
+        if (a == 0 || a != a) return -2147483647 - 1; \
+        if (isinf(a)) return 2147483647; \
+        rtcg_normalized(a, &e); \
+        return e - 1; \
+    } \
+    RTCG_DEVICE T logb(T a) { return a == 0 ? (T)-__builtin_inf() : isfinite(a) ? (T)ilogb(a) : a * a; } \
+    RTCG_DEVICE T scalbn(T a, int n) { return ldexp(a, n); } \
+    RTCG_DEVICE T scalbln(T a, long n) { return ldexp(a, n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n); } \
+    RTCG_DEVICE T nextafter(T a, T b) { \
+        if (a != a || b != b) return a + b; \
+        if (a == b) return b; \
+        if (a == 0) return copysign(rtcg_as_##T((U)1), b); \
+        return rtcg_as_##T((U)(rtcg_as_bits(a) + ((a < b) == (a > 0) ? 1 : -1))); \
+    }
+RTCG_EXACT(float, f, unsigned int)
+RTCG_EXACT(double, , unsigned long)
+#undef RTCG_EXACT
+
+// Remainders, bit by bit: exact. q has the last bits of the quotient.
+#define RTCG_REMAINDERS(T, U, mantissa) \
+    static __inline__ __device__ T rtcg_fmod(T a, T b, unsigned int *q) { \
+        const T x = fabs(a), y = fabs(b); \
+        *q = 0; \
+        if (!(x < (T)__builtin_inf()) || y == 0 || y != y) return (T)__builtin_nan(""); \
+        if (x < y) return a; \
+        int ex, ey; \
+        const U one = (U)1 << mantissa; \
+        U mx = (rtcg_as_bits(rtcg_normalized(x, &ex)) & (one - 1)) | one; \
+        const U my = (rtcg_as_bits(rtcg_normalized(y, &ey)) & (one - 1)) | one; \
+        for (int k = ex - ey; k >= 0; k--) { \
+            *q *= 2; \
+            if (mx >= my) { mx -= my; *q += 1; } \
+            if (k) mx *= 2; \
+        } \
+        return copysign(ldexp((T)mx, ey - 1 - mantissa), a); \
+    } \
+    RTCG_DEVICE T fmod(T a, T b) { unsigned int q; return rtcg_fmod(a, b, &q); } \
+    RTCG_DEVICE T remquo(T a, T b, int *quotient) { \
+        unsigned int q; \
+        const T y = fabs(b), r = rtcg_fmod(a, b, &q); \
+        T m = fabs(r); \
+        *quotient = 0; \
+        if (r != r) return r; \
+        /* The nearest multiple, the even one of two. */ \
+        if (y < (T)__builtin_inf() && (m > y - m || (m == y - m && q & 1))) { m -= y; q++; } \
+        q &= 0x7fffffff; \
+        *quotient = signbit(a) != signbit(b) ? -(int)q : (int)q; \
+        return signbit(a) ? -m : m; \
+    } \
+    RTCG_DEVICE T remainder(T a, T b) { int q; return remquo(a, b, &q); }
+RTCG_REMAINDERS(float, unsigned int, 23)
+RTCG_REMAINDERS(double, unsigned long, 52)
+#undef RTCG_REMAINDERS
+
+// Results of two, and roots.
+RTCG_DEVICE void sincos(double a, double *s, double *c) { *s = sincos(a, c); }
+RTCG_DEVICE void sincos(float a, float *s, float *c) { *s = sincos(a, c); }
+RTCG_DEVICE void sincospi(double a, double *s, double *c) { *s = sinpi(a); *c = cospi(a); }
+RTCG_DEVICE void sincospi(float a, float *s, float *c) { *s = sinpi(a); *c = cospi(a); }
+RTCG_DEVICE double rsqrt(double a) { return 1 / __builtin_sqrt(a); }
+#if __RTCG_FTZ
+RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_ftz_f(a); }
+#else
+RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_f(a); }
+#endif
+RTCG_DEVICE double rcbrt(double a) {
+    const double r = 1 / cbrt(a), e = __builtin_fma(-r * r, r * a, 1.0);
+    return isfinite(a) && isfinite(r) ? __builtin_fma(r, e * 0x1.5555555555555p-2, r) : r;
+}
+RTCG_DEVICE float rcbrt(float a) { return (float)rcbrt((double)a); }
+RTCG_DEVICE double nan(const char *) { return rtcg_as_double(0x7fffffffffffffffull); }
+RTCG_DEVICE float nanf(const char *) { return rtcg_as_float(0x7fffffffu); }
+RTCG_DEVICE float tgamma(float a) { return (float)tgamma((double)a); }
+RTCG_DEVICE float lgamma(float a) { return (float)lgamma((double)a); }
+
+// Lengths of vectors: in double precision scaled by the largest component, in single precision in double.
+static __inline__ __device__ double rtcg_length(int n, const double *a, bool is_inverse) {
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fmax(m, fabs(a[i]));
+    if (m == (double)__builtin_inf()) return is_inverse ? 0 : m;
+    int e = 0;
+    if (m > 0) rtcg_normalized(m, &e);
+    double hi = 0, lo = 0;
+    for (int i = 0; i < n; i++) {
+        const double x = ldexp(a[i], -e);
+        const double2 p = rtcg_product(x, x), s = rtcg_sum(hi, p.x);
+        hi = s.x;
+        lo += s.y + p.y;
+    }
+    const double2 sum = rtcg_sum(hi, lo);
+    const double root = __builtin_sqrt(sum.x);
+    if (!is_inverse) return ldexp(root, e);
+    const double r = 1 / root;
+    const double2 q = rtcg_product(r, r);
+    const double error = __builtin_fma(-q.x, sum.x, 1.0) - q.y * sum.x - q.x * sum.y;
+    return root == 0 ? r : ldexp(__builtin_fma(0.5 * r, error, r), -e);
+}
+static __inline__ __device__ float rtcg_length(int n, const float *a, bool is_inverse) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (isinf(a[i])) return is_inverse ? 0 : __builtin_inff();
+        sum += (double)a[i] * a[i];
+    }
+    return (float)(is_inverse ? 1 / __builtin_sqrt(sum) : __builtin_sqrt(sum));
+}
+#define RTCG_LENGTHS(T, f) \
+    RTCG_DEVICE T norm##f(int n, const T *a) { return rtcg_length(n, a, false); } \
+    RTCG_DEVICE T rnorm##f(int n, const T *a) { return rtcg_length(n, a, true); } \
+    RTCG_DEVICE T rhypot##f(T a, T b) { const T v[] = {a, b}; return rtcg_length(2, v, true); } \
+    RTCG_DEVICE T norm3d##f(T a, T b, T c) { const T v[] = {a, b, c}; return rtcg_length(3, v, false); } \
+    RTCG_DEVICE T rnorm3d##f(T a, T b, T c) { const T v[] = {a, b, c}; return rtcg_length(3, v, true); } \
+    RTCG_DEVICE T norm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, false); } \
+    RTCG_DEVICE T rnorm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, true); }
+RTCG_LENGTHS(double, )
+RTCG_LENGTHS(float, f)
+#undef RTCG_LENGTHS
+RTCG_DEVICE float norm(int n, const float *a) { return normf(n, a); }
+RTCG_DEVICE float rhypot(float a, float b) { return rhypotf(a, b); }
+
+// With -use_fast_math these are the intrinsics.
+#ifdef __USE_FAST_MATH__
+#define RTCG_FAST(name, fast) RTCG_DEVICE float name##f(float a) { return fast(a); }
+RTCG_FAST(sin, __sinf) RTCG_FAST(cos, __cosf) RTCG_FAST(tan, __tanf) RTCG_FAST(exp, __expf) RTCG_FAST(exp10, __exp10f)
+RTCG_FAST(log, __logf) RTCG_FAST(log2, __log2f) RTCG_FAST(log10, __log10f)
+#undef RTCG_FAST
+RTCG_DEVICE float powf(float a, float b) { return __powf(a, b); }
+RTCG_DEVICE void sincosf(float a, float *s, float *c) { __sincosf(a, s, c); }
+#endif
+
+// The names of C for single precision.
+#define RTCG_F1(name) RTCG_DEVICE float name##f(float a) { return name(a); }
+#define RTCG_F2(name) RTCG_DEVICE float name##f(float a, float b) { return name(a, b); }
+#ifndef __USE_FAST_MATH__
+RTCG_F1(sin) RTCG_F1(cos) RTCG_F1(tan) RTCG_F1(exp) RTCG_F1(exp10) RTCG_F1(log) RTCG_F1(log2) RTCG_F1(log10) RTCG_F2(pow)
+RTCG_DEVICE void sincosf(float a, float *s, float *c) { sincos(a, s, c); }
+#endif
+RTCG_F1(exp2) RTCG_F1(expm1) RTCG_F1(log1p) RTCG_F1(cbrt) RTCG_F1(rcbrt) RTCG_F1(sqrt) RTCG_F1(rsqrt) RTCG_F1(sinpi)
+RTCG_F1(cospi) RTCG_F1(asin) RTCG_F1(acos) RTCG_F1(atan) RTCG_F1(sinh) RTCG_F1(cosh) RTCG_F1(tanh) RTCG_F1(asinh)
+RTCG_F1(acosh) RTCG_F1(atanh) RTCG_F1(erf) RTCG_F1(erfc) RTCG_F1(tgamma) RTCG_F1(lgamma) RTCG_F1(fabs) RTCG_F1(floor)
+RTCG_F1(ceil) RTCG_F1(trunc) RTCG_F1(rint) RTCG_F1(nearbyint) RTCG_F1(round) RTCG_F1(logb)
+RTCG_F2(atan2) RTCG_F2(hypot) RTCG_F2(copysign) RTCG_F2(fmax) RTCG_F2(fmin) RTCG_F2(fdim) RTCG_F2(nextafter) RTCG_F2(fmod)
+RTCG_F2(remainder)
+#undef RTCG_F1
+#undef RTCG_F2
+RTCG_DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+RTCG_DEVICE void sincospif(float a, float *s, float *c) { sincospi(a, s, c); }
+RTCG_DEVICE float remquof(float a, float b, int *q) { return remquo(a, b, q); }
+RTCG_DEVICE float modff(float a, float *p) { return modf(a, p); }
+RTCG_DEVICE float frexpf(float a, int *p) { return frexp(a, p); }
+RTCG_DEVICE float ldexpf(float a, int n) { return ldexp(a, n); }
+RTCG_DEVICE float scalbnf(float a, int n) { return ldexp(a, n); }
+RTCG_DEVICE float scalblnf(float a, long n) { return scalbln(a, n); }
+RTCG_DEVICE int ilogbf(float a) { return ilogb(a); }
+RTCG_DEVICE long lroundf(float a) { return lround(a); }
+RTCG_DEVICE long long llroundf(float a) { return llround(a); }
+RTCG_DEVICE long lrintf(float a) { return lrint(a); }
+RTCG_DEVICE long long llrintf(float a) { return llrint(a); }
+RTCG_DEVICE float fdividef(float a, float b) {
+#ifdef __USE_FAST_MATH__
+    return __fdividef(a, b);
+#else
+    return a / b;
+#endif
+}
+
+// Integers.
+#define RTCG_INTEGER(T) \
+    RTCG_HOST_DEVICE T min(T a, T b) { return b < a ? b : a; } \
+    RTCG_HOST_DEVICE T max(T a, T b) { return a < b ? b : a; }
+RTCG_INTEGER(int) RTCG_INTEGER(unsigned int) RTCG_INTEGER(long) RTCG_INTEGER(unsigned long) RTCG_INTEGER(long long)
+RTCG_INTEGER(unsigned long long)
+#undef RTCG_INTEGER
+RTCG_DEVICE float min(float a, float b) { return __builtin_fminf(a, b); }
+RTCG_DEVICE float max(float a, float b) { return __builtin_fmaxf(a, b); }
+RTCG_DEVICE double min(double a, double b) { return __builtin_fmin(a, b); }
+RTCG_DEVICE double max(double a, double b) { return __builtin_fmax(a, b); }
+#define RTCG_MIXED(A, B, T) \
+    RTCG_HOST_DEVICE T min(A a, B b) { return min((T)a, (T)b); } RTCG_HOST_DEVICE T min(B a, A b) { return min((T)a, (T)b); } \
+    RTCG_HOST_DEVICE T max(A a, B b) { return max((T)a, (T)b); } RTCG_HOST_DEVICE T max(B a, A b) { return max((T)a, (T)b); }
+RTCG_MIXED(int, unsigned int, unsigned int)
+RTCG_MIXED(long, unsigned long, unsigned long)
+RTCG_MIXED(long long, unsigned long long, unsigned long long)
+RTCG_MIXED(float, double, double)
+#undef RTCG_MIXED
+RTCG_DEVICE unsigned int umin(unsigned int a, unsigned int b) { return min(a, b); }
+RTCG_DEVICE unsigned int umax(unsigned int a, unsigned int b) { return max(a, b); }
+RTCG_DEVICE long long llmin(long long a, long long b) { return min(a, b); }
+RTCG_DEVICE long long llmax(long long a, long long b) { return max(a, b); }
+RTCG_DEVICE unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+RTCG_DEVICE unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+RTCG_HOST_DEVICE int abs(int a) { return a < 0 ? (int)-(unsigned int)a : a; }
+RTCG_HOST_DEVICE long abs(long a) { return a < 0 ? (long)-(unsigned long)a : a; }
+RTCG_HOST_DEVICE long long abs(long long a) { return a < 0 ? (long long)-(unsigned long long)a : a; }
+RTCG_DEVICE float abs(float a) { return __builtin_fabsf(a); }
+RTCG_DEVICE double abs(double a) { return __builtin_fabs(a); }
+RTCG_HOST_DEVICE long labs(long a) { return abs(a); }
+RTCG_HOST_DEVICE long long llabs(long long a) { return abs(a); }
+
+// Integers are taken as double, and float with them or with double too, as <cmath> has it.
+template <class T> struct rtcg_is_integer { static const bool value = false; };
+template <class T> struct rtcg_is_number { static const bool value = false; };
+#define RTCG_IS(T) \
+    template <> struct rtcg_is_integer<T> { static const bool value = true; }; \
+    template <> struct rtcg_is_number<T> { static const bool value = true; };
+RTCG_IS(bool) RTCG_IS(char) RTCG_IS(signed char) RTCG_IS(unsigned char) RTCG_IS(short) RTCG_IS(unsigned short) RTCG_IS(int)
+RTCG_IS(unsigned int) RTCG_IS(long) RTCG_IS(unsigned long) RTCG_IS(long long) RTCG_IS(unsigned long long)
+#undef RTCG_IS
+template <> struct rtcg_is_number<float> { static const bool value = true; };
+template <> struct rtcg_is_number<double> { static const bool value = true; };
+template <bool, class T> struct rtcg_if {};
+template <class T> struct rtcg_if<true, T> { typedef T type; };
+template <class A, class B> struct rtcg_is_mixed { static const bool value = rtcg_is_number<A>::value && rtcg_is_number<B>::value; };
+template <> struct rtcg_is_mixed<float, float> { static const bool value = false; };
+template <> struct rtcg_is_mixed<double, double> { static const bool value = false; };
+#define RTCG_OF_INTEGER(R, name) \
+    template <class T> RTCG_DEVICE typename rtcg_if<rtcg_is_integer<T>::value, R>::type name(T a) { return name((double)a); }
+#define RTCG_D1(name) RTCG_OF_INTEGER(double, name)
+#define RTCG_D2(name) \
+    template <class A, class B> \
+    RTCG_DEVICE typename rtcg_if<rtcg_is_mixed<A, B>::value, double>::type name(A a, B b) { return name((double)a, (double)b); }
+RTCG_D1(sin) RTCG_D1(cos) RTCG_D1(tan) RTCG_D1(asin) RTCG_D1(acos) RTCG_D1(atan) RTCG_D1(sinh) RTCG_D1(cosh) RTCG_D1(tanh)
+RTCG_D1(asinh) RTCG_D1(acosh) RTCG_D1(atanh) RTCG_D1(exp) RTCG_D1(exp2) RTCG_D1(exp10) RTCG_D1(expm1) RTCG_D1(log)
+RTCG_D1(log2) RTCG_D1(log10) RTCG_D1(log1p) RTCG_D1(logb) RTCG_D1(sqrt) RTCG_D1(rsqrt) RTCG_D1(cbrt) RTCG_D1(rcbrt)
+RTCG_D1(erf) RTCG_D1(erfc) RTCG_D1(tgamma) RTCG_D1(lgamma) RTCG_D1(fabs) RTCG_D1(floor) RTCG_D1(ceil) RTCG_D1(trunc)
+RTCG_D1(round) RTCG_D1(rint) RTCG_D1(nearbyint) RTCG_D1(sinpi) RTCG_D1(cospi)
+RTCG_D2(pow) RTCG_D2(atan2) RTCG_D2(hypot) RTCG_D2(fmod) RTCG_D2(remainder) RTCG_D2(fmax) RTCG_D2(fmin) RTCG_D2(fdim)
+RTCG_D2(copysign) RTCG_D2(nextafter)
+RTCG_OF_INTEGER(bool, isnan) RTCG_OF_INTEGER(bool, isinf) RTCG_OF_INTEGER(bool, isfinite) RTCG_OF_INTEGER(bool, signbit)
+RTCG_OF_INTEGER(int, ilogb) RTCG_OF_INTEGER(long, lround) RTCG_OF_INTEGER(long, lrint)
+RTCG_OF_INTEGER(long long, llround) RTCG_OF_INTEGER(long long, llrint)
+#undef RTCG_OF_INTEGER
+#undef RTCG_D1
+#undef RTCG_D2
+template <class A, class B, class C>
+RTCG_DEVICE typename rtcg_if<rtcg_is_mixed<A, B>::value || rtcg_is_mixed<B, C>::value, double>::type fma(A a, B b, C c) {
+    return __builtin_fma((double)a, (double)b, (double)c);
+}
+}

@@ -1,0 +1,3 @@
+// What CUDA declares under this name is in the prelude.
+#pragma once
+#include "rtcg_cuda.h"
