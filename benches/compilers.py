@@ -6,6 +6,7 @@ corpus (`tests/kernels/corpus`) for the virtual GPU, without the cache. The time
 """
 
 import argparse
+import itertools
 import os
 import statistics
 import sys
@@ -27,13 +28,15 @@ LINES = {
 }
 
 
-def compile_ms(compiler, source, options=(), no_extern_c=False, serial=[0]):
+SERIAL = itertools.count()
+
+
+def compile_ms(compiler, source, options=(), no_extern_c=False):
     """The time of one compilation of a text that was not compiled before, or None."""
     os.environ["RTCG_COMPILER"] = compiler
-    serial[0] += 1
     begun = time.perf_counter()
     try:
-        text = f"{source}\n// {serial[0]}\n"
+        text = f"{source}\n// {next(SERIAL)}\n"
         compile(text, options=list(options), no_extern_c=no_extern_c, arch="sm_80", target="ptx", cache_dir=False)
     except driver.CompileError:
         return None

@@ -106,7 +106,10 @@ def test_unmarked_code_is_for_the_device():
     static const float weights[3] = {1, 2, 3};
     float square(float x) { return x * x; }
     struct Vector { float x; float length() const { return square(x); } };
-    __global__ void k(float *a) { Vector v{table[threadIdx.x]}; a[threadIdx.x] = v.length() + weights[threadIdx.x % 3]; }
+    __global__ void k(float *a) {
+        int i = threadIdx.x;
+        a[i] = Vector{table[i]}.length() + weights[i % 3];
+    }
     """
     a = results(4, np.float32)
     run(source, a)

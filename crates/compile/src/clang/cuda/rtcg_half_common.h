@@ -181,8 +181,10 @@ RTCG_BUILTIN(max, _nan, 2, "max.NaN", fmax_nan_, a, b)
 RTCG_BOTH(neg, , 1, , "neg", -a, -a)
 RTCG_BOTH(abs, , 1, , "abs", __builtin_elementwise_abs(a), __builtin_elementwise_abs(a))
 
+#if RTCG_BY_FMA && !RTCG_COMPILED
 RTCG_DEVICE RTCG_T rtcg_fill(RTCG_T, unsigned short bits) { return RTCG_MAKE(bits); }
 RTCG_DEVICE RTCG_T2 rtcg_fill(RTCG_T2, unsigned short bits) { return RTCG_MAKE2(bits); }
+#endif
 RTCG_DEVICE RTCG_T rtcg_saturate(RTCG_T v) { return __hmin(__hmax(v, RTCG_MAKE(0)), RTCG_MAKE(RTCG_ONE)); }
 RTCG_DEVICE RTCG_T2 rtcg_saturate(RTCG_T2 v) { return __hmin2(__hmax2(v, RTCG_MAKE2(0)), RTCG_MAKE2(RTCG_ONE)); }
 #define RTCG_SATURATED(name, args, ...) \
@@ -276,15 +278,16 @@ RTCG_TANH(RTCG_T, htanh_approx, unsigned short, "h", "") RTCG_TANH(RTCG_T2, h2ta
 #undef RTCG_FUNCTION
 
 // Operators.
-#define RTCG_OPERATORS(T, add, sub, mul, div, neg) \
-    RTCG_DEVICE T operator+(const T &u, const T &v) { return add(u, v); } RTCG_DEVICE T operator-(const T &u, const T &v) { return sub(u, v); } \
-    RTCG_DEVICE T operator*(const T &u, const T &v) { return mul(u, v); } RTCG_DEVICE T operator/(const T &u, const T &v) { return div(u, v); } \
-    RTCG_DEVICE T &operator+=(T &u, const T &v) { return u = add(u, v); } RTCG_DEVICE T &operator-=(T &u, const T &v) { return u = sub(u, v); } \
-    RTCG_DEVICE T &operator*=(T &u, const T &v) { return u = mul(u, v); } RTCG_DEVICE T &operator/=(T &u, const T &v) { return u = div(u, v); } \
+#define RTCG_OPERATOR(T, bits, op, f) \
+    RTCG_DEVICE T operator op(const T &u, const T &v) { return f(u, v); } \
+    RTCG_DEVICE T &operator op##=(T &u, const T &v) { u.bits = f(u, v).bits; return u; }
+#define RTCG_STEP(T, bits, op, f, one) \
+    RTCG_DEVICE T &operator op(T &v) { v.bits = f(v, one).bits; return v; } \
+    RTCG_DEVICE T operator op(T &v, int) { T old = v; v.bits = f(v, one).bits; return old; }
+#define RTCG_OPERATORS(T, bits, add, sub, mul, div, neg, one) \
+    RTCG_OPERATOR(T, bits, +, add) RTCG_OPERATOR(T, bits, -, sub) RTCG_OPERATOR(T, bits, *, mul) RTCG_OPERATOR(T, bits, /, div) \
     RTCG_DEVICE T operator+(const T &v) { return v; } RTCG_DEVICE T operator-(const T &v) { return neg(v); } \
-    RTCG_DEVICE T &operator++(T &v) { return v = add(v, rtcg_fill(v, RTCG_ONE)); } \
-    RTCG_DEVICE T &operator--(T &v) { return v = sub(v, rtcg_fill(v, RTCG_ONE)); } \
-    RTCG_DEVICE T operator++(T &v, int) { T old = v; ++v; return old; } RTCG_DEVICE T operator--(T &v, int) { T old = v; --v; return old; }
+    RTCG_STEP(T, bits, ++, add, one) RTCG_STEP(T, bits, --, sub, one)
 #define RTCG_RELATIONS(T, b, two) \
     RTCG_DEVICE bool operator==(const T &u, const T &v) { return __h##b##eq##two(u, v); } \
     RTCG_DEVICE bool operator!=(const T &u, const T &v) { return __h##b##neu##two(u, v); } \
@@ -293,13 +296,15 @@ RTCG_TANH(RTCG_T, htanh_approx, unsigned short, "h", "") RTCG_TANH(RTCG_T2, h2ta
     RTCG_DEVICE bool operator<=(const T &u, const T &v) { return __h##b##le##two(u, v); } \
     RTCG_DEVICE bool operator>=(const T &u, const T &v) { return __h##b##ge##two(u, v); }
 #ifndef RTCG_NO_OPERATORS
-RTCG_OPERATORS(RTCG_T, __hadd, __hsub, __hmul, __hdiv, __hneg)
+RTCG_OPERATORS(RTCG_T, __x, __hadd, __hsub, __hmul, __hdiv, __hneg, RTCG_MAKE(RTCG_ONE))
 RTCG_RELATIONS(RTCG_T, , )
 #endif
 #ifndef RTCG_NO_OPERATORS2
-RTCG_OPERATORS(RTCG_T2, __hadd2, __hsub2, __hmul2, __h2div, __hneg2)
+RTCG_OPERATORS(RTCG_T2, rtcg_word, __hadd2, __hsub2, __hmul2, __h2div, __hneg2, RTCG_MAKE2(RTCG_ONE))
 RTCG_RELATIONS(RTCG_T2, b, 2)
 #endif
+#undef RTCG_OPERATOR
+#undef RTCG_STEP
 #undef RTCG_OPERATORS
 #undef RTCG_RELATIONS
 
