@@ -13,6 +13,7 @@ FEATURES = (
     "integer",
     "bits",
     "conversions",
+    "undefined_values",
     "float32",
     "float64",
     "mathlib_float",

@@ -202,15 +202,26 @@ fn with_conversions_of_the_device(ir: &str) -> String {
     text
 }
 
-/// What a line with `fptosi` or `fptoui` becomes.
+/// What a line with `fptosi` or `fptoui` becomes, or with the intrinsic that saturates: constants are converted by the
+/// latter, where clang would take the former for undefined at once.
 fn conversion(line: &str, number: usize, declared: &mut BTreeSet<String>) -> Option<String> {
-    let (head, rest, sign) = match line.split_once(" = fptosi ") {
-        Some((head, rest)) => (head, rest, ""),
-        None => line.split_once(" = fptoui ").map(|(head, rest)| (head, rest, "u"))?,
+    let (head, rest) = line.split_once(" = ")?;
+    let (sign, kind, value, to, tail) = if let Some((call, rest)) = rest.split_once(" @llvm.fpto") {
+        let to = call.strip_prefix("call ")?;
+        let (name, rest) = rest.split_once('(')?;
+        let (value, tail) = rest.rsplit_once(')')?;
+        let (kind, value) = value.split_once(' ')?;
+        (if name.starts_with('u') { "u" } else { "" }, kind, value, to, tail)
+    } else {
+        let (sign, rest) = match rest.strip_prefix("fptosi ") {
+            Some(rest) => ("", rest),
+            None => ("u", rest.strip_prefix("fptoui ")?),
+        };
+        let (from, to) = rest.split_once(" to ")?;
+        let (to, tail) = to.split_at(to.find([',', ' ']).unwrap_or(to.len()));
+        let (kind, value) = from.split_once(' ')?;
+        (sign, kind, value, to, tail)
     };
-    let (from, to) = rest.split_once(" to ")?;
-    let (to, tail) = to.split_at(to.find([',', ' ']).unwrap_or(to.len()));
-    let (kind, value) = from.split_once(' ')?;
     let bits: u32 = to.strip_prefix('i')?.parse().ok().filter(|bits| *bits <= 64)?;
     let mut lines = String::new();
     let (kind, value) = match kind {
@@ -223,14 +234,16 @@ fn conversion(line: &str, number: usize, declared: &mut BTreeSet<String>) -> Opt
     };
     let (wide, width) = if bits > 32 { ("i64", "ll") } else { ("i32", "i") };
     // LLVM takes `llvm.nvvm.f2i.rz` for its own instruction; with `.ftz` it does not, and the result is the same. There
-    // is no such form for double precision.
-    let call = if kind == "float" {
+    // is no such form for double precision, and with 64 bits LLVM 20 has another result for NaN.
+    let call = if kind == "float" && bits <= 32 {
         let name = format!("llvm.nvvm.f2{sign}{width}.rz.ftz");
         declared.insert(format!("declare {wide} @{name}(float)\n"));
         format!("call {wide} @{name}(float {value})")
     } else {
         let (letter, register) = (if sign.is_empty() { 's' } else { 'u' }, if bits > 32 { 'l' } else { 'r' });
-        format!("call {wide} asm \"cvt.rzi.{letter}{}.f64 $0, $1;\", \"={register},d\"(double {value})", &wide[1..])
+        let (width, of) = if kind == "float" { ("f32", 'f') } else { ("f64", 'd') };
+        let text = format!("cvt.rzi.{letter}{}.{width} $0, $1;", &wide[1..]);
+        format!("call {wide} asm \"{text}\", \"={register},{of}\"({kind} {value})")
     };
     if to == wide {
         return Some(lines + &format!("{head} = {call}{tail}"));
@@ -285,6 +298,8 @@ pub(super) fn front_end_arguments(variant: &PreludeVariant) -> Vec<String> {
         "-fno-strict-return",
         // An access that is known to be invalid is a fault of the device, rather than left out.
         "-fno-delete-null-pointer-checks",
+        // Conversions of constants stay in LLVM's text, where they become those of the device.
+        "-fno-strict-float-cast-overflow",
         "-fno-rtti",
         // Of the warnings those about what NVRTC would warn about, too: others would be new to programs that it compiles.
         "-Wno-everything",
@@ -447,12 +462,14 @@ mod tests {
 
     #[test]
     fn numbers_become_integers_as_on_the_device() {
-        let ir =
-            "  %1 = fptoui float %0 to i8, !dbg !3\n  %2 = fptosi double %0 to i64\n  %3 = fptosi half %h to i32\n";
+        let ir = "  %1 = fptoui float %0 to i8, !dbg !3\n  %2 = fptosi double %0 to i64\n  %3 = fptosi half %h to i32\n  \
+                  %4 = call i8 @llvm.fptoui.sat.i8.f32(float 3.000000e+02), !dbg !5\n";
         let expected = "  %rtcg.whole.0 = call i32 @llvm.nvvm.f2ui.rz.ftz(float %0)\n  \
                         %1 = trunc i32 %rtcg.whole.0 to i8, !dbg !3\n  \
                         %2 = call i64 asm \"cvt.rzi.s64.f64 $0, $1;\", \"=l,d\"(double %0)\n  \
-                        %rtcg.wide.2 = fpext half %h to float\n  %3 = call i32 @llvm.nvvm.f2i.rz.ftz(float %rtcg.wide.2)\n\
+                        %rtcg.wide.2 = fpext half %h to float\n  %3 = call i32 @llvm.nvvm.f2i.rz.ftz(float %rtcg.wide.2)\n  \
+                        %rtcg.whole.3 = call i32 @llvm.nvvm.f2ui.rz.ftz(float 3.000000e+02)\n  \
+                        %4 = trunc i32 %rtcg.whole.3 to i8, !dbg !5\n\
                         declare i32 @llvm.nvvm.f2i.rz.ftz(float)\ndeclare i32 @llvm.nvvm.f2ui.rz.ftz(float)\n";
         assert_eq!(with_conversions_of_the_device(ir), expected);
     }

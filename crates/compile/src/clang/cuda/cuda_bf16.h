@@ -54,8 +54,10 @@ RTCG_FROM(unsigned long long, rtcg_float_rz, __nvvm_f2ull_rz_ftz)
 RTCG_MEMBER __half::__half(const __nv_bfloat16 v) : __x(rtcg_half_rn(rtcg_bfloat16_to_float(v.__x))) {}
 RTCG_MEMBER __nv_bfloat16::__nv_bfloat16(const __half v) : __x(rtcg_bfloat16_rn(rtcg_half_to_float(v.__x))) {}
 
+#ifndef CUDA_NO_BFLOAT16
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
+#endif
 typedef __nv_bfloat16_raw nv_bfloat16_raw;
 typedef __nv_bfloat162_raw nv_bfloat162_raw;
 #define CUDART_INF_BF16 __ushort_as_bfloat16((unsigned short)0x7f80)
