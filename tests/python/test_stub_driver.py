@@ -304,7 +304,7 @@ from pycuda.compiler import SourceModule
 start()
 print(error_of(lambda: SourceModule("__global__ void f() {}")))
 """
-    said = run(library, code, RTCG_NVRTC="none", STUB_VERSION=version)
+    said = run(library, code, RTCG_NVRTC="none", RTCG_COMPILER="nvrtc", STUB_VERSION=version)
     wheel = "nvidia-cuda-nvrtc" if major == 13 else "nvidia-cuda-nvrtc-cu12"
     assert f"`pip install {wheel}` installs it" in said
     assert f"for the NVIDIA driver here, which has CUDA {major}" in said

@@ -40,12 +40,19 @@ impl CompilerChoice {
     }
 }
 
+/// Whether `RTCG_NVRTC` names a library.
+fn names_nvrtc() -> bool {
+    std::env::var_os("RTCG_NVRTC").is_some_and(|name| !name.is_empty() && name != "none")
+}
+
 impl Backend {
     /// The compiler that would compile now.
     pub(crate) fn choose() -> Result<Self, CompileError> {
         match CompilerChoice::of_environment()? {
             CompilerChoice::Nvrtc => nvrtc::load_nvrtc().map(Self::Nvrtc),
             CompilerChoice::Clang => find_clang().map(Self::Clang),
+            // An NVRTC that somebody named and that does not load is a mistake, and no wish for another compiler.
+            CompilerChoice::Auto if names_nvrtc() => nvrtc::load_nvrtc().map(Self::Nvrtc),
             CompilerChoice::Auto => nvrtc::load_nvrtc().map(Self::Nvrtc).or_else(|no_nvrtc| {
                 find_clang().map(Self::Clang).map_err(|no_clang| {
                     let message =

@@ -78,8 +78,8 @@ impl ClangOptions {
                     has_fast_math = true;
                     (variant.flushes, variant.has_exact_roots) = (true, false);
                 }
-                "--relocatable-device-code" if is_true(value) => arguments.push("-fgpu-rdc".to_owned()),
-                "--device-c" => arguments.push("-fgpu-rdc".to_owned()),
+                "--relocatable-device-code" => variant.is_relocatable = is_true(value),
+                "--device-c" => variant.is_relocatable = true,
                 "--generate-line-info" => arguments.extend(LINE_DIRECTIVES.map(str::to_owned)),
                 "--device-debug" => {
                     variant.has_debug_information = true;
@@ -320,6 +320,7 @@ pub(super) fn front_end_arguments(variant: &PreludeVariant) -> Vec<String> {
     arguments.push(format!("-std={}", variant.standard));
     arguments.push(if variant.has_debug_information { "-O0" } else { "-O3" }.to_owned());
     arguments.push(format!("-ffp-contract={}", if variant.fuses { "fast-honor-pragmas" } else { "off" }));
+    arguments.extend(variant.is_relocatable.then(|| "-fgpu-rdc".to_owned()));
     arguments.extend(variant.flushes.then(|| "-fdenormal-fp-math-f32=preserve-sign,preserve-sign".to_owned()));
     arguments.extend(variant.macros().into_iter().map(|text| format!("-D{text}")));
     arguments
@@ -329,7 +330,7 @@ pub(super) fn front_end_arguments(variant: &PreludeVariant) -> Vec<String> {
 fn back_end_arguments(variant: &PreludeVariant) -> Vec<String> {
     let all = front_end_arguments(variant);
     let of_language = |argument: &&String| {
-        let is_of_source = ["-D", "-W", "-std=", "-fcuda", "-fdeclspec", "-fgnuc", "-nostd", "-nobuiltin"];
+        let is_of_source = ["-D", "-W", "-std=", "-fcuda", "-fdeclspec", "-fgnuc", "-fgpu-rdc", "-nostd", "-nobuiltin"];
         !is_of_source.iter().any(|head| argument.starts_with(head))
             && !argument.starts_with("-aux")
             && *argument != "x86_64-unknown-linux-gnu"

@@ -36,6 +36,8 @@ pub(super) struct PreludeVariant {
     pub(super) fuses: bool,
     pub(super) has_fast_math: bool,
     pub(super) has_debug_information: bool,
+    /// Whether other modules may be linked to the program.
+    pub(super) is_relocatable: bool,
 }
 
 impl Default for PreludeVariant {
@@ -50,6 +52,7 @@ impl Default for PreludeVariant {
             fuses: true,
             has_fast_math: false,
             has_debug_information: false,
+            is_relocatable: false,
         }
     }
 }
@@ -94,6 +97,7 @@ define_headers! {
     "cuComplex.h",
     "cub/cub.cuh",
     "cuda.h",
+    "cuda/__barrier/barrier_block_scope.h",
     "cuda/barrier",
     "cuda/pipeline",
     "cuda/std/algorithm",

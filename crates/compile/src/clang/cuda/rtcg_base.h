@@ -42,9 +42,9 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
     RTCG_HOST_DEVICE name##2 make_##name##2(type x, type y) { return {x, y}; } \
     RTCG_HOST_DEVICE name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
     RTCG_HOST_DEVICE name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-#define RTCG_VECTOR_4(type, name, a) \
-    struct __attribute__((device_builtin, aligned(a))) name##4_##a##a { type x, y, z, w; }; \
-    RTCG_HOST_DEVICE name##4_##a##a make_##name##4_##a##a(type x, type y, type z, type w) { return {x, y, z, w}; }
+#define RTCG_VECTOR_4(type, name, n) \
+    struct __attribute__((device_builtin, aligned(n))) name##4_##n##a { type x, y, z, w; }; \
+    RTCG_HOST_DEVICE name##4_##n##a make_##name##4_##n##a(type x, type y, type z, type w) { return {x, y, z, w}; }
 
 RTCG_VECTORS(signed char, char, 1, 2, 4)
 RTCG_VECTORS(unsigned char, uchar, 1, 2, 4)

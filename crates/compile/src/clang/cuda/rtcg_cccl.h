@@ -27,6 +27,9 @@
 #endif
 // No warnings about its own code.
 #define _CCCL_IMPLICIT_SYSTEM_HEADER_CLANG
+#ifndef offsetof
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#endif
 #ifndef INFINITY
 #define INFINITY __builtin_inff()
 #endif

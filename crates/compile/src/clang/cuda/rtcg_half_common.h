@@ -1,7 +1,7 @@
 // What `__half` and `__nv_bfloat16` have alike. cuda_fp16.h and cuda_bf16.h include this file once each, with these macros:
 // RTCG_T, RTCG_T2 the types, RTCG_OTHER the other type, RTCG_W the word for it in names of functions, RTCG_F its name in PTX (and
 // RTCG_I in builtins), RTCG_N the compiler's own type, RTCG_COMPILED whether that type's operators are used, RTCG_ONE the bits of 1.0,
-// RTCG_INF of infinity, RTCG_BY_FMA whether PTX has fused products only. Functions `rtcg_WORD_...` between bits and numbers are there.
+// RTCG_INF of infinity, RTCG_BY_FMA whether PTX has fused products only, RTCG_PACK of two floats. Functions `rtcg_WORD_...` between bits and numbers are there.
 //
 // Sources: CUDA Math API 13 (half and bfloat16 intrinsics: names, rounding, which functions call which float function), PTX ISA 9.0
 // (instructions), and what an H200 answers to tests/fidelity/q75, q78 and q92 (order of `__hcmadd`, saturation of a NaN).
