@@ -2,13 +2,12 @@
 
 use crate::arch::Arch;
 use crate::clang::{Clang, cuda as clang_cuda, find_clang, header_folder};
-use crate::compiler::loaded_library_path;
 use crate::error::{CompileError, ErrorKind};
 use crate::nvrtc::{self, NvrtcFailure, NvrtcJob, NvrtcOutput};
 use crate::request::BinaryKind;
 use rtcg_cuda_sys::NvrtcTable;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A compiler that takes NVRTC's jobs.
 pub(crate) enum Backend {
@@ -137,4 +136,19 @@ impl Backend {
     pub(crate) fn is_clang(&self) -> bool {
         matches!(self, Self::Clang(_))
     }
+}
+
+/// The file a library was loaded from. When the loader found it by bare name, the process's own map
+/// of memory knows where.
+pub(crate) fn loaded_library_path(path: &Path) -> PathBuf {
+    if path.components().count() > 1 {
+        return path.to_owned();
+    }
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let name = path.to_string_lossy();
+    let found = maps
+        .lines()
+        .filter_map(|l| l.find('/').map(|at| &l[at..]))
+        .find(|file| Path::new(file).file_name().is_some_and(|f| f.to_string_lossy().starts_with(name.as_ref())));
+    found.map_or_else(|| path.to_owned(), PathBuf::from)
 }

@@ -2,7 +2,7 @@
 
 use crate::arch::Arch;
 use crate::attempts::{Improvement, Program, wrap_extern_c};
-use crate::backend::{Backend, CompilerChoice};
+use crate::backend::{Backend, CompilerChoice, loaded_library_path};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{CacheKey, KeyHasher};
@@ -518,21 +518,6 @@ fn file_dependency(path: &Path) -> Option<FileDependency> {
     let stamp = FileStamp::from_metadata(&std::fs::metadata(path).ok()?);
     let checksum = rtcg_disk_cache::checksum(&std::fs::read(path).ok()?);
     Some(FileDependency { path: path.to_owned(), checksum, stamp })
-}
-
-/// The file a library was loaded from. When the loader found it by bare name, the process's own map
-/// of memory knows where.
-pub(crate) fn loaded_library_path(path: &Path) -> PathBuf {
-    if path.components().count() > 1 {
-        return path.to_owned();
-    }
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let name = path.to_string_lossy();
-    let found = maps
-        .lines()
-        .filter_map(|l| l.find('/').map(|at| &l[at..]))
-        .find(|file| Path::new(file).file_name().is_some_and(|f| f.to_string_lossy().starts_with(name.as_ref())));
-    found.map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
 fn save_intermediate_files(

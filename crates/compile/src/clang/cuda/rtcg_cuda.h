@@ -15,4 +15,5 @@
 #endif
 #include "rtcg_atomics.h"
 #include "rtcg_textures.h"
+#include "initializer_list"
 #pragma clang force_cuda_host_device begin
