@@ -239,3 +239,12 @@ drv.Context.synchronize()
     environment = {**os.environ, "RTCG_COMPILER": "clang", "RTCG_CHECK": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.returncode != 0 and "kernel.cu:4" in done.stderr, done.stderr
+
+
+def test_integers_that_are_too_large_for_half():
+    source = """#include <cuda_fp16.h>
+    __global__ void k(unsigned *a) { a[threadIdx.x] = __half2uint_rz(__uint2half_rn(__brev(threadIdx.x))) & 30u; }
+    """
+    a = results(8, np.uint32)
+    run(source, a)
+    assert list(a.array) == [0] + [30] * 7

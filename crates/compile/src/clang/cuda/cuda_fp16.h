@@ -10,13 +10,18 @@ struct __nv_bfloat16;
 // Between bits and numbers. The compiler's conversions round to nearest; before LLVM 19 it has none for this target.
 #if __clang_major__ >= 19
 RTCG_HOST_DEVICE float rtcg_half_to_float(unsigned short b) { return __builtin_bit_cast(_Float16, b); }
-#define RTCG_FROM(type, text, c) RTCG_HOST_DEVICE unsigned short rtcg_half_bits(type v) { return __builtin_bit_cast(unsigned short, (_Float16)v); }
+RTCG_HOST_DEVICE unsigned short rtcg_half_bits(float v) { return __builtin_bit_cast(unsigned short, (_Float16)v); }
+RTCG_HOST_DEVICE unsigned short rtcg_half_bits(double v) { return __builtin_bit_cast(unsigned short, (_Float16)v); }
 #else
 RTCG_HOST_DEVICE float rtcg_half_to_float(unsigned short b) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(b)); return r; }
+#endif
+// LLVM 20 takes a half that was made of an integer for exact, although large ones become infinite: its own conversion is not used.
 #define RTCG_FROM(type, text, c) \
     RTCG_HOST_DEVICE unsigned short rtcg_half_bits(type v) { unsigned short r; asm("cvt.rn.f16." text " %0, %1;" : "=h"(r) : c(v)); return r; }
+#if __clang_major__ < 19
+RTCG_FROM(float, "f32", "f") RTCG_FROM(double, "f64", "d")
 #endif
-RTCG_FROM(float, "f32", "f") RTCG_FROM(double, "f64", "d") RTCG_FROM(int, "s32", "r") RTCG_FROM(unsigned int, "u32", "r")
+RTCG_FROM(int, "s32", "r") RTCG_FROM(unsigned int, "u32", "r")
 RTCG_FROM(long long, "s64", "l") RTCG_FROM(unsigned long long, "u64", "l")
 #undef RTCG_FROM
 #define RTCG_FROM(mode, text) \
