@@ -178,6 +178,7 @@ define_headers! {
     "rtcg_lanes.h",
     "rtcg_library.h",
     "rtcg_math.h",
+    "rtcg_math_double.h",
     "rtcg_memory.h",
     "rtcg_narrow.h",
     "rtcg_nv_atomics.h",
