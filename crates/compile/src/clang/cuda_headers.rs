@@ -95,33 +95,7 @@ define_headers! {
     "cooperative_groups/rtcg_operators.h",
     "cooperative_groups/scan.h",
     "cuComplex.h",
-    "cub/cub.cuh",
     "cuda.h",
-    "cuda/__barrier/barrier_block_scope.h",
-    "cuda/barrier",
-    "cuda/pipeline",
-    "cuda/std/algorithm",
-    "cuda/std/array",
-    "cuda/std/bit",
-    "cuda/std/cassert",
-    "cuda/std/cfloat",
-    "cuda/std/climits",
-    "cuda/std/cmath",
-    "cuda/std/complex",
-    "cuda/std/cstddef",
-    "cuda/std/cstdint",
-    "cuda/std/cstdio",
-    "cuda/std/cstdlib",
-    "cuda/std/cstring",
-    "cuda/std/ctime",
-    "cuda/std/functional",
-    "cuda/std/initializer_list",
-    "cuda/std/iterator",
-    "cuda/std/limits",
-    "cuda/std/numeric",
-    "cuda/std/tuple",
-    "cuda/std/type_traits",
-    "cuda/std/utility",
     "cuda_awbarrier.h",
     "cuda_awbarrier_primitives.h",
     "cuda_bf16.h",
@@ -170,7 +144,6 @@ define_headers! {
     "rtcg_cluster.h",
     "rtcg_convert.h",
     "rtcg_cuda.h",
-    "rtcg_double.h",
     "rtcg_half_common.h",
     "rtcg_half_end.h",
     "rtcg_integer.h",
@@ -209,6 +182,32 @@ define_headers! {
     "utility",
     "vector_functions.h",
     "vector_types.h",
+    "with_cccl/cub/cub.cuh",
+    "with_cccl/cuda/__barrier/barrier_block_scope.h",
+    "without_cccl/cuda/barrier",
+    "without_cccl/cuda/pipeline",
+    "without_cccl/cuda/std/algorithm",
+    "without_cccl/cuda/std/array",
+    "without_cccl/cuda/std/bit",
+    "without_cccl/cuda/std/cassert",
+    "without_cccl/cuda/std/cfloat",
+    "without_cccl/cuda/std/climits",
+    "without_cccl/cuda/std/cmath",
+    "without_cccl/cuda/std/complex",
+    "without_cccl/cuda/std/cstddef",
+    "without_cccl/cuda/std/cstdint",
+    "without_cccl/cuda/std/cstdio",
+    "without_cccl/cuda/std/cstdlib",
+    "without_cccl/cuda/std/cstring",
+    "without_cccl/cuda/std/ctime",
+    "without_cccl/cuda/std/functional",
+    "without_cccl/cuda/std/initializer_list",
+    "without_cccl/cuda/std/iterator",
+    "without_cccl/cuda/std/limits",
+    "without_cccl/cuda/std/numeric",
+    "without_cccl/cuda/std/tuple",
+    "without_cccl/cuda/std/type_traits",
+    "without_cccl/cuda/std/utility",
 }
 
 /// The folder whose headers are taken in place of those of this crate, for work on them.
@@ -308,7 +307,7 @@ pub(crate) fn additions_key() -> CacheKey {
 }
 
 /// The folder with all headers.
-pub(crate) fn header_folder() -> Result<PathBuf, CompileError> {
+fn header_folder() -> Result<PathBuf, CompileError> {
     static MADE: Mutex<Option<PathBuf>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = made.as_ref().filter(|folder| folder.exists() && folder_of_developer().is_none()) {
@@ -327,6 +326,23 @@ pub(crate) fn header_folder() -> Result<PathBuf, CompileError> {
     })?;
     *made = Some(folder.clone());
     Ok(folder)
+}
+
+/// The folders to search: ours, with those of CCCL behind them or, without, small headers of the same names.
+pub(crate) fn header_folders(cccl: Option<&Path>) -> Result<Vec<PathBuf>, CompileError> {
+    let ours = header_folder()?;
+    Ok(match cccl {
+        Some(cccl) => vec![ours.join("with_cccl"), ours, cccl.to_owned()],
+        None => vec![ours.clone(), ours.join(WITHOUT_CCCL)],
+    })
+}
+
+/// The folder of headers that replace some of CCCL's.
+const WITHOUT_CCCL: &str = "without_cccl";
+
+/// Whether a file is one of these.
+pub(crate) fn is_in_place_of_cccl(file: &Path) -> bool {
+    file.iter().any(|part| part == WITHOUT_CCCL)
 }
 
 /// The file of the precompiled prelude for these options.

@@ -5,7 +5,7 @@
 #pragma clang system_header
 #include "rtcg_base.h"
 #include "rtcg_intrinsics.h"
-#include "rtcg_double.h"
+#include "rtcg_math_double.h"
 #include "rtcg_single.h"
 #include "rtcg_math.h"
 #include "rtcg_special.h"

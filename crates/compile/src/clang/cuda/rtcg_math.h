@@ -54,7 +54,6 @@ extern "C++" {
         return rtcg_as_##T((U)(rtcg_as_bits(a) + ((a < b) == (a > 0) ? 1 : -1))); \
     }
 RTCG_EXACT(float, f, unsigned int)
-RTCG_EXACT(double, , unsigned long)
 #undef RTCG_EXACT
 
 // Remainders, bit by bit: exact. q has the last bits of the quotient.
@@ -90,52 +89,22 @@ RTCG_EXACT(double, , unsigned long)
     } \
     RTCG_DEVICE T remainder(T a, T b) { int q; return remquo(a, b, &q); }
 RTCG_REMAINDERS(float, unsigned int, 23)
-RTCG_REMAINDERS(double, unsigned long, 52)
 #undef RTCG_REMAINDERS
 
 // Results of two, and roots.
-RTCG_DEVICE void sincos(double a, double *s, double *c) { *s = sincos(a, c); }
 RTCG_DEVICE void sincos(float a, float *s, float *c) { *s = sincos(a, c); }
-RTCG_DEVICE void sincospi(double a, double *s, double *c) { *s = sinpi(a); *c = cospi(a); }
 RTCG_DEVICE void sincospi(float a, float *s, float *c) { *s = sinpi(a); *c = cospi(a); }
-RTCG_DEVICE double rsqrt(double a) { return 1 / __builtin_sqrt(a); }
 #if __RTCG_FTZ
 RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_ftz_f(a); }
 #else
 RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_f(a); }
 #endif
-RTCG_DEVICE double rcbrt(double a) {
-    const double r = 1 / cbrt(a), e = __builtin_fma(-r * r, r * a, 1.0);
-    return isfinite(a) && isfinite(r) ? __builtin_fma(r, e * 0x1.5555555555555p-2, r) : r;
-}
 RTCG_DEVICE float rcbrt(float a) { return (float)rcbrt((double)a); }
-RTCG_DEVICE double nan(const char *) { return rtcg_as_double(0x7fffffffffffffffull); }
 RTCG_DEVICE float nanf(const char *) { return rtcg_as_float(0x7fffffffu); }
 RTCG_DEVICE float tgamma(float a) { return (float)tgamma((double)a); }
 RTCG_DEVICE float lgamma(float a) { return (float)lgamma((double)a); }
 
-// Lengths of vectors: in double precision scaled by the largest component, in single precision in double.
-static __inline__ __device__ double rtcg_length(int n, const double *a, bool is_inverse) {
-    double m = 0;
-    for (int i = 0; i < n; i++) m = fmax(m, fabs(a[i]));
-    if (m == (double)__builtin_inf()) return is_inverse ? 0 : m;
-    int e = 0;
-    if (m > 0) rtcg_normalized(m, &e);
-    double hi = 0, lo = 0;
-    for (int i = 0; i < n; i++) {
-        const double x = ldexp(a[i], -e);
-        const double2 p = rtcg_product(x, x), s = rtcg_sum(hi, p.x);
-        hi = s.x;
-        lo += s.y + p.y;
-    }
-    const double2 sum = rtcg_sum(hi, lo);
-    const double root = __builtin_sqrt(sum.x);
-    if (!is_inverse) return ldexp(root, e);
-    const double r = 1 / root;
-    const double2 q = rtcg_product(r, r);
-    const double error = __builtin_fma(-q.x, sum.x, 1.0) - q.y * sum.x - q.x * sum.y;
-    return root == 0 ? r : ldexp(__builtin_fma(0.5 * r, error, r), -e);
-}
+// Lengths of vectors, in double precision.
 static __inline__ __device__ float rtcg_length(int n, const float *a, bool is_inverse) {
     double sum = 0;
     for (int i = 0; i < n; i++) {
@@ -152,7 +121,6 @@ static __inline__ __device__ float rtcg_length(int n, const float *a, bool is_in
     RTCG_DEVICE T rnorm3d##f(T a, T b, T c) { const T v[] = {a, b, c}; return rtcg_length(3, v, true); } \
     RTCG_DEVICE T norm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, false); } \
     RTCG_DEVICE T rnorm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, true); }
-RTCG_LENGTHS(double, )
 RTCG_LENGTHS(float, f)
 #undef RTCG_LENGTHS
 RTCG_DEVICE float norm(int n, const float *a) { return normf(n, a); }

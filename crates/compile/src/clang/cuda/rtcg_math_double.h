@@ -872,6 +872,11 @@ RTCG_DEVICE double copysign(double x, double y) { return __builtin_copysign(x, y
 RTCG_DEVICE double fmax(double x, double y) { return __builtin_fmax(x, y); }
 RTCG_DEVICE double fmin(double x, double y) { return __builtin_fmin(x, y); }
 RTCG_DEVICE double fma(double x, double y, double z) { return RTCG_DFMA(x, y, z); }
+RTCG_DEVICE bool isnan(double x) { return x != x; }
+RTCG_DEVICE bool isinf(double x) { return rtcg_dis_infinite(x); }
+RTCG_DEVICE bool isfinite(double x) { return __builtin_fabs(x) < RTCG_DINF; }
+RTCG_DEVICE bool isnormal(double x) { return isfinite(x) && __builtin_fabs(x) >= 0x1p-1022; }
+RTCG_DEVICE bool signbit(double x) { return rtcg_dnegative(x); }
 RTCG_DEVICE double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
 RTCG_DEVICE double nan(const char *) { return rtcg_dreal(0x7fffffffffffffffull); }
 RTCG_DEVICE long long rtcg_dto_integer(double whole) {
