@@ -31,6 +31,8 @@ pub(crate) struct Program<'a> {
     pub(crate) n_attempts: usize,
     /// Whether clang compiles it, whose prelude has what NVRTC lacks.
     pub(crate) is_for_clang: bool,
+    /// Lines before all others.
+    pub(crate) first_lines: &'static str,
 }
 
 /// What [`Program::improve`] has changed.
@@ -52,7 +54,8 @@ impl Program<'_> {
         let without_host = self.is_for_clang || self.scan.uses_toolkit || self.scan.lacks_a_header;
         let around = IncludeContext { without_host, without_functions: self.is_for_clang };
         let implicit = implicit_includes::implicit_prelude(&texts, around, &mut self.choices);
-        let prelude = implicit.text + header_shims::texture_reference_declarations(&texts);
+        let prelude =
+            self.first_lines.to_owned() + &implicit.text + &header_shims::texture_reference_declarations(&texts);
         if !implicit.headers.is_empty() {
             includes::add_headers(&mut self.scan, implicit.headers, self.path);
         }

@@ -1,7 +1,7 @@
 //! The compiler of CUDA C++ that `RTCG_COMPILER` names: NVRTC, or clang.
 
 use crate::arch::Arch;
-use crate::clang::{Clang, cuda as clang_cuda, find_clang, header_folder};
+use crate::clang::{Clang, cuda as clang_cuda, find_clang, header_folders};
 use crate::error::{CompileError, ErrorKind};
 use crate::nvrtc::{self, NvrtcFailure, NvrtcJob, NvrtcOutput};
 use crate::request::BinaryKind;
@@ -86,11 +86,11 @@ impl Backend {
         }
     }
 
-    /// Folders with the headers that belong to it.
-    pub(crate) fn header_folders(&self) -> Result<Vec<PathBuf>, CompileError> {
+    /// Folders with the headers that belong to it. For clang those of CCCL, if it is given, replace small ones of ours.
+    pub(crate) fn header_folders(&self, cccl: Option<&Path>) -> Result<Vec<PathBuf>, CompileError> {
         match self {
             Self::Nvrtc(_) => Ok(rtcg_cuda_sys::header_directories()),
-            Self::Clang(_) => Ok(vec![header_folder()?]),
+            Self::Clang(_) => header_folders(cccl),
         }
     }
 

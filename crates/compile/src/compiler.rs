@@ -295,24 +295,23 @@ impl<'a> CompilePlan<'a> {
         }
     }
 
-    fn compile_with(
+    /// One attempt with the headers of the compiler, for clang with CCCL's or without.
+    fn attempt(
         &self,
         backend: &Backend,
-        key: &CacheKey,
-        cache: Option<&CompileCache>,
-    ) -> Result<Artifact, CompileError> {
+        cccl: Option<&Path>,
+        (name, arch, kind): (&str, Option<Arch>, BinaryKind),
+    ) -> Result<Attempt, CompileError> {
         let request = self.request;
-        let headers = backend.header_folders()?;
+        let headers = backend.header_folders(cccl)?;
         // The folder for clang has the shims too, and its headers have C++'s linkage by themselves.
-        let (wrap, shims) = (!request.no_extern_c && !backend.is_clang(), !backend.is_clang());
-        let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap, shims };
+        let wrap = !request.no_extern_c && (!backend.is_clang() || cccl.is_some());
+        let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap, shims: !backend.is_clang() };
         let given = header_shims::remove_static_from_references(&request.source);
         let scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
         let moved = layout_attributes::move_attributes(self.source_name(), &given, &scan.user_texts);
-        let kept = self.keeps_intermediate_files().then(nvcc::working_dir).and_then(Result::ok);
-        let name = self.debug_source_name(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
         let mut program = Program {
-            name: name.clone(),
+            name: name.to_owned(),
             source: moved.source.into_owned(),
             macros: &self.options.macros,
             scan,
@@ -322,27 +321,51 @@ impl<'a> CompilePlan<'a> {
             choices: ImplicitChoices::default(),
             n_attempts: 0,
             is_for_clang: backend.is_clang(),
+            first_lines: cccl.map_or("", |_| clang::cuda::LINES_FOR_CCCL),
         };
-        let (arch, kind) = backend.target(self.arch, request.target.kind)?;
-        let linker = self.device_linker(kind)?;
-        let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
         let make_job = |program: &mut Program<'_>| nvrtc::NvrtcJob {
             source: program.full_text(),
-            name: name.clone(),
-            options: self.nvrtc_options(backend, arch, compiled_kind, program, &headers),
+            name: name.to_owned(),
+            options: self.nvrtc_options(backend, arch, kind, program, &headers),
             headers: program.scan.virtual_headers.clone(),
             name_expressions: request.name_expressions.clone(),
-            kind: compiled_kind,
+            kind,
         };
         let (job, result) = compile_in_attempts(backend, &mut program, make_job);
-        let (text, options, scan) = (job.source, job.options, program.scan);
+        let result = if cccl.is_some() { result.map(clang::cuda::with_version_for_cccl) } else { result };
+        Ok(Attempt { job, result, scan: program.scan, warnings: moved.warnings })
+    }
+
+    fn compile_with(
+        &self,
+        backend: &Backend,
+        key: &CacheKey,
+        cache: Option<&CompileCache>,
+    ) -> Result<Artifact, CompileError> {
+        let request = self.request;
+        let kept = self.keeps_intermediate_files().then(nvcc::working_dir).and_then(Result::ok);
+        let name = self.debug_source_name(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
+        let (arch, kind) = backend.target(self.arch, request.target.kind)?;
+        let linker = self.device_linker(kind)?;
+        let target = (name.as_str(), arch, if linker.is_some() { BinaryKind::LtoIr } else { kind });
+        let mut attempt = self.attempt(backend, None, target)?;
+        if backend.is_clang()
+            && let Some(cccl) = rtcg_cuda_sys::cccl_directory().filter(|cccl| attempt.may_need(cccl))
+        {
+            let second = self.attempt(backend, Some(&cccl), target)?;
+            if second.result.is_ok() || attempt.lacks_headers_of(&cccl) {
+                attempt = second;
+            }
+        }
+        let Attempt { job, result, scan, warnings } = attempt;
         let result = result.and_then(|output| match linker {
             Some(linker) => lto::link_ltoir(linker, output, &name, arch, kind, &self.options.nvrtc),
             None => Ok(output),
         });
         let result = result.and_then(|output| {
-            self.reject_warnings_as_errors(nvrtc::NvrtcOutput { log: moved.warnings + &output.log, ..output })
+            self.reject_warnings_as_errors(nvrtc::NvrtcOutput { log: warnings + &output.log, ..output })
         });
+        let (text, options) = (job.source, job.options);
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept
@@ -474,6 +497,28 @@ impl<'a> CompilePlan<'a> {
             }
         }
         Ok(output.artifact)
+    }
+}
+
+/// What an attempt gave, and what it was given.
+struct Attempt {
+    job: nvrtc::NvrtcJob,
+    result: Result<nvrtc::NvrtcOutput, nvrtc::NvrtcFailure>,
+    scan: includes::IncludeScan,
+    warnings: String,
+}
+
+impl Attempt {
+    /// Whether headers were not found that this folder has.
+    fn lacks_headers_of(&self, folder: &Path) -> bool {
+        self.scan.missing_headers.iter().any(|name| folder.join(name).is_file())
+    }
+
+    /// Whether the program was refused, perhaps because the headers of this folder were not there.
+    fn may_need(&self, cccl: &Path) -> bool {
+        let has_small_ones = || self.scan.files.iter().any(|file| clang::is_in_place_of_cccl(&file.path));
+        let is_refused = self.result.as_ref().is_err_and(|failure| failure.kind == ErrorKind::Source);
+        is_refused && (self.lacks_headers_of(cccl) || has_small_ones())
     }
 }
 

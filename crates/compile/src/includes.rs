@@ -288,9 +288,7 @@ impl<'a> IncludeScanner<'a> {
         let toolkit_file =
             path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit_file(f, IncluderOrigin::Toolkit));
         match toolkit_file {
-            Some(file) if path.wrap && path.shims && origin == IncluderOrigin::User => {
-                self.wrap_toolkit_header(name, &file)
-            }
+            Some(file) if path.wrap && origin == IncluderOrigin::User => self.wrap_toolkit_header(name, &file),
             None => match header_shims::find_fallback(name) {
                 Some(text) if path.shims => self.add_shim_header(name, text),
                 _ if origin == IncluderOrigin::User => {

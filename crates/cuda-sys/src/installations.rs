@@ -127,6 +127,14 @@ pub fn header_directories() -> Vec<PathBuf> {
     if complete.is_empty() { has("cuda_fp16.h") } else { complete }
 }
 
+/// The folder with CCCL's headers (libcu++, CUB, Thrust), which are open source: that of the wheel `cuda-cccl`, or of an
+/// installation.
+pub fn cccl_directory() -> Option<PathBuf> {
+    let of_open_wheel = python_packages("cuda").into_iter().map(|package| package.join("cccl/headers/include"));
+    let of_installations = find_installations().into_iter().flat_map(|i| i.include_dirs);
+    of_open_wheel.chain(of_installations).find(|dir| dir.join("cub/config.cuh").is_file())
+}
+
 /// Finds an nvcc: `name` itself if it is a path, otherwise on `PATH`, then in the installations.
 pub fn find_nvcc(name: &str) -> Result<PathBuf, LoadError> {
     find_program(name).map_err(|tried| LoadError {

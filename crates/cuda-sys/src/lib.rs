@@ -30,7 +30,7 @@ pub use driver_table::{
     DriverFn, DriverKind, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, external_work_of_libcuda, fn_type,
 };
 pub use external_work::{ExternalOperation, ExternalWork};
-pub use installations::{add_search_root, find_nvcc, header_directories};
+pub use installations::{add_search_root, cccl_directory, find_nvcc, header_directories};
 pub use libraries::{cublas, cublaslt, cufft, cusolver};
 pub use load::LoadError;
 pub use nccl::NcclTable;

@@ -12,12 +12,24 @@ use crate::error::{CompileError, ErrorKind};
 use crate::nvrtc::{NvrtcFailure, NvrtcJob, NvrtcOutput, mark_fma_contraction_off};
 use crate::request::BinaryKind;
 use crate::signals::{self, NoResult};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Architectures that clang compiles for.
 const ARCHITECTURES: &[u32] = &[75, 80, 86, 87, 89, 90];
+
+/// What makes CCCL's headers take clang for NVRTC.
+pub(crate) const LINES_FOR_CCCL: &str = "#include <rtcg_cccl.h>\n";
+
+/// PTX of a program with CCCL's headers, whose assembly has instructions of version 8.0.
+pub(crate) fn with_version_for_cccl(output: NvrtcOutput) -> NvrtcOutput {
+    let text = String::from_utf8_lossy(&output.bytes);
+    let (line, old) = ("\n.version 8.0\n", ["\n.version 7.5\n", "\n.version 7.8\n"]);
+    let text = old.iter().fold(text, |text, old| Cow::Owned(text.replacen(old, line, 1)));
+    NvrtcOutput { bytes: text.into_owned().into_bytes(), ..output }
+}
 
 /// The version of PTX, which decides which instructions there are: what the architecture needs at least, or that of
 /// CUDA 11.8, which has `alloca`; with clusters 8.4 where clang knows it.
