@@ -112,18 +112,22 @@ RTCG_DEVICE double exp2(double x) {
     return y;
 }
 // exp(hi + lo) = m 2^n, m in [0.7, 1.42], with RTCG_DROUNDER + n in *t.
-RTCG_DEVICE double rtcg_dexp_mantissa(double hi, double lo, double *t) {
+RTCG_DEVICE rtcg_dd rtcg_dexp_mantissa_of(double hi, double lo, double *t) {
     *t = RTCG_DFMA(hi, RTCG_DLOG2E, RTCG_DROUNDER);
     const double n = *t - RTCG_DROUNDER, r = RTCG_DFMA(n, -RTCG_DLN2, hi), s = RTCG_DFMA(n, -RTCG_DLN2_LO, lo), q = r + s;
     const double p = RTCG_DFMA(q * q, rtcg_dexp_rest(q), s), one = 1 + r;
-    return one + ((r - (one - 1)) + p);
+    return rtcg_dquick(one, (r - (one - 1)) + p);
 }
+RTCG_DEVICE double rtcg_dexp_mantissa(double hi, double lo, double *t) { return rtcg_dexp_mantissa_of(hi, lo, t).hi; }
 RTCG_DEVICE double exp10(double x) {
+    // x = n log10(2) + f, and `lost` is what f rounds off.
     const double t = RTCG_DFMA(x, 0x1.a934f0979a371p1, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
-    const double f = RTCG_DFMA(n, -0x1.34413509f79ffp-2, x), g = n * 0x1.9dc1da994fd21p-59;
-    const double r = f * 0x1.26bb1bbb55516p1, s = RTCG_DFMA(f, 0x1.26bb1bbb55516p1, -r) + RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, g * 0x1.26bb1bbb55516p1),
-        q = r + s;
-    const double p = RTCG_DFMA(q * q, rtcg_dexp_rest(q), s), one = 1 + r, m = one + ((r - (one - 1)) + p);
+    const double whole = RTCG_DFMA(n, -0x1.34413509f78p-2, x), f = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole),
+        lost = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole - f);
+    const double p = RTCG_DFMA(f * f, RTCG_DP10(f, 0x1.53524c73cea76p+1, 0x1.0470591de2c60p+1, 0x1.2bd7609fd5398p+0, 0x1.1429ffd1eb246p-1,
+        0x1.a7ed70a0ed97ep-3, 0x1.16e4df76cc082p-4, 0x1.41165fcb09588p-6, 0x1.48988cfc0fc27p-8, 0x1.2f72f199572b0p-10, 0x1.f9d4a2e61b14fp-13),
+        RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, lost * 0x1.26bb1bbb55516p1));
+    const double m = 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
     double y = rtcg_dscaled(m, t);
     if (!(__builtin_fabs(x) < 307)) {
         y = x > 309 ? RTCG_DINF : rtcg_dscaled_far(m, t);
@@ -134,7 +138,9 @@ RTCG_DEVICE double exp10(double x) {
 // exp(x) - 1 for |x| < 708.
 RTCG_DEVICE rtcg_dd rtcg_dexpm1(double x) {
     const double t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
-    const double r = RTCG_DFMA(n, -RTCG_DLN2, x), s = n * -RTCG_DLN2_LO, q = r + s, p = RTCG_DFMA(q * q, rtcg_dexp_rest(q), s);
+    const double r = RTCG_DFMA(n, -RTCG_DLN2, x), s = n * -RTCG_DLN2_LO, q = r + s, z = q * q;
+    const double p = RTCG_DFMA(z, 0x1.000000000000ap-1, RTCG_DFMA(z * q, RTCG_DP9(q, 0x1.55555555554fcp-3, 0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10,
+        0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26), s));
     const double u = rtcg_dscaled(1.0, t), c = u - 1, h = RTCG_DFMA(u, r, c);
     return {h, RTCG_DFMA(u, p, RTCG_DFMA(u, r, c - h))};
 }
@@ -159,10 +165,11 @@ RTCG_DEVICE double sinh(double x) {
 RTCG_DEVICE double cosh(double x) {
     const double a = __builtin_fabs(x);
     double t;
-    const double m = rtcg_dexp_mantissa(a, 0, &t);
-    double h = rtcg_dscaled(m, t - 1);
-    if (!(a < 708)) h = a > 711 ? RTCG_DINF : rtcg_dscaled_far(m, t - 1);
-    return h + 0.25 / h;
+    const rtcg_dd m = rtcg_dexp_mantissa_of(a, 0, &t);
+    const double u = rtcg_dscaled(1.0, t - 1), h = m.hi * u;
+    double y = h + RTCG_DFMA(m.lo, u, 0.25 / h);
+    if (!(a < 708)) y = a > 711 ? RTCG_DINF : rtcg_dscaled_far(m.hi, t - 1);
+    return y;
 }
 RTCG_DEVICE double tanh(double x) {
     const double a = __builtin_fabs(x), b = a > 20 ? 20.0 : a;
@@ -239,6 +246,7 @@ RTCG_DEVICE double log1p(double x) {
     const rtcg_dd l = rtcg_dlog_of(k == 0 ? x : m - 1, k == 0 ? 0.0 : u.lo * down), w = rtcg_dquick(e * RTCG_DLN2_SHORT, l.hi);
     double y = w.hi + (w.lo + RTCG_DFMA(e, RTCG_DLN2_REST, l.lo));
     if (rtcg_dlog_is_special(u.hi)) y = x == -1 ? -RTCG_DINF : x < -1 ? RTCG_DNAN : x;
+    y = __builtin_fabs(x) < 0x1p-54 ? x : y;
     return __builtin_copysign(y, x);
 }
 RTCG_DEVICE double asinh(double x) {
@@ -316,8 +324,10 @@ RTCG_DEVICE double rtcg_drsqrt(double hi, double lo) {
 }
 RTCG_DEVICE double rsqrt(double x) {
     const double y = __builtin_sqrt(x), r = 1 / y;
-    const double z = RTCG_DFMA(r, RTCG_DFMA(RTCG_DFMA(-y, y, x) * -0.5 * r, r, RTCG_DFMA(-r, y, 1.0)), r);
-    return x > 0x1p-900 && x < RTCG_DINF ? z : r;
+    double z = RTCG_DFMA(r, RTCG_DFMA(RTCG_DFMA(-y, y, x) * -0.5 * r, r, RTCG_DFMA(-r, y, 1.0)), r);
+    // What the first product rounds off is subnormal for a small x.
+    if (!(x > 0x1p-960 && x < RTCG_DINF)) z = x > 0 && x < 1 ? rtcg_drsqrt(x * 0x1p200, 0) * 0x1p100 : r;
+    return z;
 }
 // 2^-e and 2^e for numbers of at most this size, so that scaled ones have squares in range.
 RTCG_DEVICE double rtcg_dsize_scales(double largest, double *up) {
@@ -347,10 +357,12 @@ RTCG_DEVICE double rtcg_droot_inverse(rtcg_dd s, double down) {
     return s.hi == 0 ? RTCG_DINF : r * down;
 }
 RTCG_DEVICE double rhypot(double x, double y) {
+    const double a = __builtin_fabs(x), b = __builtin_fabs(y), large = rtcg_dlarger(a, b), small = a > b ? b : a;
     double up;
-    const double down = rtcg_dsize_scales(rtcg_dlarger(__builtin_fabs(x), __builtin_fabs(y)), &up), u = x * down;
-    const double r = rtcg_droot_inverse(rtcg_dadd_square(rtcg_dproduct(u, u), y * down), down);
-    return rtcg_dis_infinite(x) || rtcg_dis_infinite(y) ? 0.0 : r;
+    const double down = rtcg_dsize_scales(large, &up);
+    const rtcg_dd p = rtcg_dproduct(large * down, large * down), q = rtcg_dproduct(small * down, small * down), s = rtcg_dquick(p.hi, q.hi);
+    const double r = rtcg_droot_inverse({s.hi, s.lo + (p.lo + q.lo)}, down);
+    return a == RTCG_DINF || b == RTCG_DINF ? 0.0 : r;
 }
 #define RTCG_DNORM3(name, form, at_infinity) \
     RTCG_DEVICE double name(double x, double y, double z) { \
@@ -435,13 +447,16 @@ RTCG_DEVICE rtcg_dangle rtcg_dreduce(double x) {
     if (!(__builtin_fabs(x) < 0x1p19)) y = rtcg_dreduce_far(x);
     return y;
 }
-RTCG_DEVICE double rtcg_dsin_of(double r, double lo, double z) { return r + RTCG_DFMA(r * z, RTCG_DP6(z, -0x1.5555555555549p-3, 0x1.111111110f89ep-7,
-    -0x1.a01a019c146bfp-13, 0x1.71de357935588p-19, -0x1.ae5e66da85956p-26, 0x1.5d930fec96c6ep-33), lo); }
-RTCG_DEVICE double rtcg_dcos_of(double r, double lo, double z) {
+// Sums that do not overlap but for a rounding.
+RTCG_DEVICE rtcg_dd rtcg_dsin_pair(double r, double lo, double z) { return rtcg_dquick(r, RTCG_DFMA(r * z, RTCG_DP6(z, -0x1.5555555555549p-3,
+    0x1.111111110f89ep-7, -0x1.a01a019c146bfp-13, 0x1.71de357935588p-19, -0x1.ae5e66da85956p-26, 0x1.5d930fec96c6ep-33), lo)); }
+RTCG_DEVICE rtcg_dd rtcg_dcos_pair(double r, double lo, double z) {
     const double h = 0.5 * z, one = 1 - h;
-    return one + ((1 - one - h) + RTCG_DFMA(z * z, RTCG_DP6(z, 0x1.555555555554cp-5, -0x1.6c16c16c1521dp-10, 0x1.a01a019cbeedp-16,
+    return rtcg_dquick(one, (1 - one - h) + RTCG_DFMA(z * z, RTCG_DP6(z, 0x1.555555555554cp-5, -0x1.6c16c16c1521dp-10, 0x1.a01a019cbeedp-16,
         -0x1.27e4f8122e67fp-22, 0x1.1ee9f0d43e61ep-29, -0x1.8fb0dee525e5bp-37), -r * lo));
 }
+RTCG_DEVICE double rtcg_dsin_of(double r, double lo, double z) { return rtcg_dsin_pair(r, lo, z).hi; }
+RTCG_DEVICE double rtcg_dcos_of(double r, double lo, double z) { return rtcg_dcos_pair(r, lo, z).hi; }
 RTCG_DEVICE double rtcg_dsin_turned(const rtcg_dangle &y, int k) {
     const double z = y.hi * y.hi, s = rtcg_dsin_of(y.hi, y.lo, z), c = rtcg_dcos_of(y.hi, y.lo, z);
     return rtcg_dflip(k & 1 ? c : s, (unsigned long long)(unsigned)(k & 2) << 62);
@@ -464,8 +479,11 @@ RTCG_DEVICE void sincos(double x, double *sine, double *cosine) {
 }
 RTCG_DEVICE double tan(double x) {
     const rtcg_dangle y = rtcg_dreduce(x);
-    const double z = y.hi * y.hi, s = rtcg_dsin_of(y.hi, y.lo, z), c = rtcg_dcos_of(y.hi, y.lo, z);
-    const double v = (y.k & 1 ? c : s) / (y.k & 1 ? -s : c);
+    const double z = y.hi * y.hi;
+    const rtcg_dd s = rtcg_dsin_pair(y.hi, y.lo, z), c = rtcg_dcos_pair(y.hi, y.lo, z);
+    const bool is_odd = y.k & 1;
+    const double a = is_odd ? c.hi : s.hi, a_lo = is_odd ? c.lo : s.lo, b = is_odd ? -s.hi : c.hi, b_lo = is_odd ? -s.lo : c.lo, r = 1 / b, q = a * r;
+    const double v = RTCG_DFMA(r, RTCG_DFMA(-q, b, a) + RTCG_DFMA(-q, b_lo, a_lo), q);
     return x == 0 ? x : v;
 }
 // Whole turns are subtracted exactly.
@@ -622,8 +640,9 @@ RTCG_DEVICE double rtcg_derfinv(double y, double u) {
     return u >= 0 ? x : RTCG_DNAN;
 }
 RTCG_DEVICE double erfinv(double x) { return rtcg_derfinv(x, (1 - x) * (1 + x)); }
-RTCG_DEVICE double erfcinv(double x) { return rtcg_derfinv(1 - x, x * (2 - x)); }
-RTCG_DEVICE double normcdfinv(double p) { return erfcinv(p + p) * -0x1.6a09e667f3bcdp0; }
+// The sums with zero have no negative zero.
+RTCG_DEVICE double erfcinv(double x) { return rtcg_derfinv(1 - x, RTCG_DFMA(x, 2 - x, 0.0)); }
+RTCG_DEVICE double normcdfinv(double p) { return RTCG_DFMA(erfcinv(p + p), -0x1.6a09e667f3bcdp0, 0.0); }
 
 // Gamma(a + lo) = m 2^n with RTCG_DROUNDER + n in *t, for a >= 4: Stirling's formula, times a polynomial of 1 / a. The derivative of log(Gamma) is close
 // to log(a - 1/2).
@@ -644,7 +663,8 @@ RTCG_DLONG double tgamma(double x) {
     if (x < 0) {
         // Gamma(x) = pi / (a Gamma(a) sin(pi x)).
         const double s = sinpi(x);
-        y = rtcg_dscaled_far(0x1.921fb54442d18p1 * (is_small ? (a + 3) * (u + 2) : 1.0) / ((is_small ? m : m * a) * s), RTCG_DROUNDER - (t - RTCG_DROUNDER));
+        y = rtcg_dscaled_far(0x1.921fb54442d18p-3 * (is_small ? (a + 3) * (u + 2) : 1.0) / ((is_small ? m : m * a) * s),
+            RTCG_DROUNDER + 4 - (t - RTCG_DROUNDER));
         y = a > 186 ? __builtin_copysign(0.0, s) : y;
         y = __builtin_rint(x) == x ? RTCG_DNAN : y;
     } else {
@@ -835,14 +855,16 @@ RTCG_DLONG double jn(int n, double x) {
         for (int i = 1; i < n; i++, k += 1) { const double next = RTCG_DFMA(k * by, now, -before); before = now; now = next; }
         y = now;
     } else {
-        const int top = 2 * ((n + (int)__builtin_sqrt(160 * order)) / 2);
+        // Four orders at a time; numbers grow by at most 2^52 in each.
+        const int top = (n + (int)__builtin_sqrt(160 * order)) & ~3;
         double after = 0, now = 1, sum = 0, found = 0, k = rtcg_dof(top);
-        for (int i = top; i > 0; i--, k -= 1) {
-            const double before = RTCG_DFMA(k * by, now, -after);
-            after = now; now = before;
+        for (int i = top; i > 0; i -= 4, k -= 4) {
+            const double a3 = RTCG_DFMA(k * by, now, -after), a2 = RTCG_DFMA((k - 1) * by, a3, -now), a1 = RTCG_DFMA((k - 2) * by, a2, -a3);
+            after = a1;
+            now = RTCG_DFMA((k - 3) * by, a1, -a2);
+            found = n == i - 1 ? a3 : n == i - 2 ? a2 : n == i - 3 ? a1 : n == i - 4 ? now : found;
+            sum += a2 + (i > 4 ? now : 0.0);
             if (__builtin_fabs(now) > 0x1p500) { now *= 0x1p-500; after *= 0x1p-500; found *= 0x1p-500; sum *= 0x1p-500; }
-            if (i % 2 && i > 1) sum += now;
-            if (i == n) found = after;
         }
         y = found / RTCG_DFMA(2.0, sum, now);
     }
@@ -879,51 +901,58 @@ RTCG_DEVICE bool isnormal(double x) { return isfinite(x) && __builtin_fabs(x) >=
 RTCG_DEVICE bool signbit(double x) { return rtcg_dnegative(x); }
 RTCG_DEVICE double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
 RTCG_DEVICE double nan(const char *) { return rtcg_dreal(0x7fffffffffffffffull); }
-RTCG_DEVICE long long rtcg_dto_integer(double whole) {
-    long long n = (long long)(rtcg_dbits(whole + RTCG_DROUNDER) << 13) >> 13;
-    if (!(__builtin_fabs(whole) < 0x1p50)) n = __nvvm_d2ll_rz(whole);
-    return n;
-}
-RTCG_DEVICE long long llrint(double x) { return rtcg_dto_integer(__builtin_rint(x)); }
-RTCG_DEVICE long long llround(double x) { return rtcg_dto_integer(round(x)); }
+RTCG_DEVICE long long llrint(double x) { return __nvvm_d2ll_rn(x); }
+RTCG_DEVICE long long llround(double x) { return __nvvm_d2ll_rz(round(x)); }
 RTCG_DEVICE long lrint(double x) { return (long)llrint(x); }
 RTCG_DEVICE long lround(double x) { return (long)llround(x); }
 RTCG_DEVICE double modf(double x, double *whole) {
     const double t = __builtin_trunc(x);
     *whole = t;
-    return __builtin_copysign(rtcg_dis_infinite(x) ? 0.0 : x - t, x);
+    return __builtin_copysign(t == x ? 0.0 : x - t, x);
 }
+// The exponent's field; that of a subnormal number is 0 or less. Other numbers are normal where the field less 1 is below 2046.
+RTCG_DEVICE int rtcg_dfield(double x) { return (rtcg_dhi(x) >> 20) & 0x7ff; }
+RTCG_DEVICE bool rtcg_dis_normal_field(int field) { return (unsigned)(field - 1) < 2046; }
+RTCG_DEVICE double rtcg_dwith_field(double x, int field) { return rtcg_dreal((rtcg_dbits(x) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)field << 52); }
 RTCG_DEVICE double frexp(double x, int *e) {
-    const bool is_small = __builtin_fabs(x) < 0x1p-1022;
-    const double b = is_small ? x * 0x1p54 : x;
-    const int field = (rtcg_dhi(b) >> 20) & 0x7ff;
-    const bool has_none = field == 0x7ff || x == 0;
-    *e = has_none ? 0 : field - (is_small ? 1022 + 54 : 1022);
-    return has_none ? x + x : rtcg_dreal((rtcg_dbits(b) & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
+    int field = rtcg_dfield(x);
+    double m = rtcg_dwith_field(x, 1022);
+    if (!rtcg_dis_normal_field(field)) {
+        const bool has_none = field == 0x7ff || x == 0;
+        field = has_none ? 1022 : rtcg_dfield(x * 0x1p54) - 54;
+        m = has_none ? x + x : rtcg_dwith_field(x * 0x1p54, 1022);
+    }
+    *e = field - 1022;
+    return m;
 }
 RTCG_DEVICE int ilogb(double x) {
-    const bool is_small = __builtin_fabs(x) < 0x1p-1022;
-    const int field = (rtcg_dhi(is_small ? x * 0x1p54 : x) >> 20) & 0x7ff;
-    int e = field - (is_small ? 1023 + 54 : 1023);
-    e = field == 0x7ff ? 0x7fffffff : e;
-    return x == 0 || x != x ? (int)0x80000000 : e;
+    const int field = rtcg_dfield(x);
+    int e = field - 1023;
+    if (!rtcg_dis_normal_field(field)) {
+        e = rtcg_dis_infinite(x) ? 0x7fffffff : rtcg_dfield(x * 0x1p54) - (1023 + 54);
+        e = x == 0 || x != x ? (int)0x80000000 : e;
+    }
+    return e;
 }
 RTCG_DEVICE double logb(double x) {
-    const double e = rtcg_dof(ilogb(x));
-    return x == 0 ? -RTCG_DINF : __builtin_fabs(x) < RTCG_DINF ? e : x * x;
+    const int field = rtcg_dfield(x);
+    double e = rtcg_dof(field - 1023);
+    if (!rtcg_dis_normal_field(field)) {
+        e = field == 0x7ff ? x * x : rtcg_dof(rtcg_dfield(x * 0x1p54) - (1023 + 54));
+        e = x == 0 ? -RTCG_DINF : e;
+    }
+    return e;
 }
 RTCG_DEVICE double ldexp(double x, int n) {
     // In the middle of the range the exponent is added; else the number is normalized, and the last factor rounds it.
-    const int field = (rtcg_dhi(x) >> 20) & 0x7ff, by = n > 4000 ? 4000 : n < -4000 ? -4000 : n;
-    double y = rtcg_dreal(rtcg_dbits(x) + ((unsigned long long)(unsigned)by << 52));
-    if ((unsigned)(field - 1) >= 2046 || (unsigned)(field + by - 1) >= 2046) {
+    const int field = rtcg_dfield(x);
+    double y = rtcg_dreal(rtcg_dbits(x) + ((unsigned long long)(unsigned)n << 52));
+    if (!rtcg_dis_normal_field(field) || !rtcg_dis_normal_field((int)((unsigned)field + (unsigned)n))) {
         const bool is_small = field == 0;
         const double b = is_small ? x * 0x1p54 : x;
-        const int e = ((rtcg_dhi(b) >> 20) & 0x7ff) + by - (is_small ? 54 : 0), up = e < -60 ? -60 : e;
+        const int by = n > 4000 ? 4000 : n < -4000 ? -4000 : n, e = rtcg_dfield(b) + by - (is_small ? 54 : 0), up = e < -60 ? -60 : e;
         const bool is_low = e <= 0;
-        const int to = is_low ? up + 64 : e > 2046 ? 2046 : e;
-        const double m = rtcg_dreal((rtcg_dbits(b) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)to << 52);
-        y = m * (is_low ? 0x1p-64 : e > 2046 ? 4.0 : 1.0);
+        y = rtcg_dwith_field(b, is_low ? up + 64 : e > 2046 ? 2046 : e) * (is_low ? 0x1p-64 : e > 2046 ? 4.0 : 1.0);
         y = x == 0 || field == 0x7ff ? x + x : y;
     }
     return y;
