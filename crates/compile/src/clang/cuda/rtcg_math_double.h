@@ -559,7 +559,8 @@ RTCG_DEVICE double rtcg_derfcx(double a) {
         0x1.49c6728e5cd08p-9, -0x1.8d4a9db568981p-12, -0x1.a1df2b51938ccp-14, 0x1.3be06ec023f68p-14, -0x1.99589a280d38cp-17, -0x1.788ad277e5223p-18,
         0x1.7f22c6ee78625p-19, 0x1.3a5d50a6c234bp-23, -0x1.bad80d819c01p-22, 0x1.495ca78056f1bp-25, 0x1.d899dc1c615adp-25, -0x1.58c9e613866bfp-27,
         -0x1.f804d51889d92p-28, 0x1.9b266eef9946ep-30, 0x1.e7de3df650325p-31, -0x1.053157878901dp-33, -0x1.289f3e66a90e3p-34);
-    return p / (a + 0.5);
+    const double d = a + 0.5, d_lo = a - (d - 0.5), r = 1 / d, y = p * r;
+    return RTCG_DFMA(RTCG_DFMA(-y, d_lo, RTCG_DFMA(-y, d, p)), r, y);
 }
 // 2^-down erfc(a + lo) for a >= 0: rounded once where it is subnormal.
 RTCG_DEVICE double rtcg_derfc(double a, double lo, int down) {
@@ -856,7 +857,7 @@ RTCG_DLONG double jn(int n, double x) {
         y = now;
     } else {
         // Four orders at a time; numbers grow by at most 2^52 in each.
-        const int top = (n + (int)__builtin_sqrt(160 * order)) & ~3;
+        const int top = (n + (int)__builtin_sqrt(160 * order) + 3) & ~3;
         double after = 0, now = 1, sum = 0, found = 0, k = rtcg_dof(top);
         for (int i = top; i > 0; i -= 4, k -= 4) {
             const double a3 = RTCG_DFMA(k * by, now, -after), a2 = RTCG_DFMA((k - 1) * by, a3, -now), a1 = RTCG_DFMA((k - 2) * by, a2, -a3);
