@@ -55,7 +55,7 @@ impl Program<'_> {
         let around = IncludeContext { without_host, without_functions: self.is_for_clang };
         let implicit = implicit_includes::implicit_prelude(&texts, around, &mut self.choices);
         let prelude =
-            self.first_lines.to_owned() + &implicit.text + &header_shims::texture_reference_declarations(&texts);
+            [self.first_lines, implicit.text.as_str(), header_shims::texture_reference_declarations(&texts)].concat();
         if !implicit.headers.is_empty() {
             includes::add_headers(&mut self.scan, implicit.headers, self.path);
         }

@@ -5,6 +5,7 @@
 
 use super::cuda::{front_end_arguments, run_front_end};
 use super::find::file_identity;
+use super::precompiled::without_list_of_functions;
 use super::{Clang, WorkFolder, io_error};
 use crate::arch::Arch;
 use crate::cache::cache_directory;
@@ -355,21 +356,31 @@ pub(super) fn precompiled_prelude(clang: &Clang, variant: &PreludeVariant) -> Re
     let mut hasher = KeyHasher::default();
     hasher.hash_field(file_identity(&clang.program).unwrap_or_default().as_bytes());
     hasher.hash_list(arguments.iter());
+    hasher.hash_field(include_str!("precompiled.rs").as_bytes());
     let folder = headers.with_file_name(format!("prelude-{}", hex(&hasher.finish_key())));
     make_whole(&folder, |partial| {
-        let file = partial.join("prelude.pch").display().to_string();
+        let file = partial.join(PRECOMPILED).display().to_string();
         let source = headers.join(PRELUDE).display().to_string();
         arguments.extend(["-emit-pch", "-x", "cuda", "-o", &file, &source].map(str::to_owned));
         let work = WorkFolder::new()?;
         let (succeeded, log) = run_front_end(clang, &arguments, work.path())?;
         if succeeded {
-            return Ok(());
+            return make_quick_to_load(&partial.join(PRECOMPILED));
         }
         let message = format!("{} does not compile the headers of rtcg", clang.version_text());
         let command = [vec![clang.program.display().to_string()], arguments.clone()].concat();
         Err(CompileError::new(ErrorKind::Unsupported, message).with_compiler_log(command, log, PRELUDE, ""))
     })?;
-    Ok(folder.join("prelude.pch"))
+    Ok(folder.join(PRECOMPILED))
+}
+
+const PRECOMPILED: &str = "prelude.pch";
+
+fn make_quick_to_load(file: &Path) -> Result<(), CompileError> {
+    let failed = |error: std::io::Error| io_error(file, &error);
+    let mut bytes = std::fs::read(file).map_err(failed)?;
+    let is_changed = without_list_of_functions(&mut bytes);
+    if is_changed { std::fs::write(file, bytes).map_err(failed) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -384,5 +395,24 @@ mod tests {
             HEADERS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         assert!(HEADERS.is_sorted() && !files.is_empty());
         assert_eq!(embedded, files);
+    }
+
+    #[test]
+    fn programs_read_what_they_use_of_the_prelude() {
+        for clang in super::super::tests::all_clangs() {
+            let variant = PreludeVariant { clang_version: clang.version, ..PreludeVariant::default() };
+            let prelude = precompiled_prelude(&clang, &variant).unwrap().display().to_string();
+            let work = WorkFolder::new().unwrap();
+            work.write("empty.cu", "").unwrap();
+            let mut arguments = front_end_arguments(&variant);
+            let more =
+                ["-emit-llvm", "-o", "empty.ll", "-print-stats", "-include-pch", &prelude, "-x", "cuda", "empty.cu"];
+            arguments.extend(more.map(str::to_owned));
+            let (succeeded, log) = run_front_end(&clang, &arguments, work.path()).unwrap();
+            let line = log.lines().find(|line| line.contains(" identifiers read")).expect("statistics");
+            let (read, all) = line.trim().split_once(' ').unwrap().0.split_once('/').unwrap();
+            let (read, all): (u32, u32) = (read.parse().unwrap(), all.parse().unwrap());
+            assert!(succeeded && all > 1000 && read < all / 20, "{clang:?}: {line}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod cuda_source;
 mod find;
 mod library;
 mod metadata;
+mod precompiled;
 mod printf;
 mod whole_program;
 
@@ -405,13 +406,17 @@ mod tests {
     }
 
     /// Each clang that is found, and those that `RTCG_TEST_CLANGS` lists as PATH does.
-    #[test]
-    fn every_clang_compiles_a_kernel() {
+    pub(super) fn all_clangs() -> Vec<Clang> {
         let listed = std::env::var_os("RTCG_TEST_CLANGS").unwrap_or_default();
         let paths = find::candidates().into_iter().chain(std::env::split_paths(&listed));
         let clangs: Vec<Clang> = paths.filter(|path| path.is_file()).filter_map(|path| Clang::at(&path).ok()).collect();
         assert!(!clangs.is_empty(), "there is no clang");
-        for clang in clangs {
+        clangs
+    }
+
+    #[test]
+    fn every_clang_compiles_a_kernel() {
+        for clang in all_clangs() {
             let folder = WorkFolder::new().unwrap();
             let parts = [("ids", LIBRARY.to_owned())];
             let library = clang.compile_library(&parts, BASE, &folder.path().join("library")).unwrap();
