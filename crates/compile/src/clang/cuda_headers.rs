@@ -153,6 +153,7 @@ define_headers! {
     "rtcg_library.h",
     "rtcg_math.h",
     "rtcg_math_double.h",
+    "rtcg_math_float.h",
     "rtcg_memory.h",
     "rtcg_narrow.h",
     "rtcg_nv_atomics.h",
