@@ -248,3 +248,47 @@ def test_integers_that_are_too_large_for_half():
     a = results(8, np.uint32)
     run(source, a)
     assert list(a.array) == [0] + [30] * 7
+
+
+SPECIAL = [
+    "NAN",
+    "-NAN",
+    "INFINITY",
+    "-INFINITY",
+    "1e30",
+    "-1e30",
+    "2.5",
+    "-2.5",
+    "3e9",
+    "-3e9",
+    "1e-40",
+    "-1e-40",
+    "65504",
+    "-129",
+]
+
+
+@pytest.mark.parametrize("flushes", [False, True], ids=["", "ftz"])
+def test_conversions_of_constants_are_those_of_the_device(flushes):
+    """What the compiler folds against the same number that it does not know."""
+    names = [f"__{kind}2{to}_{mode}" for kind in ("float", "double", "half", "bfloat16") for to in
+             ("int", "uint", "ll", "ull") for mode in ("rn", "rz", "rd", "ru")]  # fmt: skip
+    names += ["(signed char)", "(unsigned char)", "(short)", "(unsigned short)", "(int)", "(unsigned)", "(long long)"]
+    calls = []
+    for name in names:
+        kinds = {"f": "float", "d": "double", "h": "__half", "b": "__nv_bfloat16"}.get(name[2], None)
+        for kind in [kinds] if kinds else ["float", "double"]:
+            for at, value in enumerate(SPECIAL):
+                for number in (f"({kind})({value})", f"({kind})given[{at}]"):
+                    calls.append(f"out[{len(calls)}] = (long long){name}({number});")
+    source = f"""
+    #include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    __global__ void k(const double *given, long long *out) {{ {" ".join(calls)} }}"""
+    value = {"NAN": np.nan, "-NAN": -np.nan, "INFINITY": np.inf, "-INFINITY": -np.inf}
+    given = np.array([value[text] if text in value else float(text) for text in SPECIAL])
+    out = np.zeros(len(calls), np.int64)
+    module = SourceModule(source, options=["--ftz=true"] if flushes else [])
+    module.get_function("k")(drv.In(given), drv.Out(out), block=(1, 1, 1))
+    different = [f"{calls[2 * i]} gives {a}, unknown {b}" for i, (a, b) in enumerate(out.reshape(-1, 2)) if a != b]
+    assert not different, "\n".join(different)

@@ -3,9 +3,9 @@
 // Sources: CUDA Math API 13.0 (section "Type Casting Intrinsics"), PTX ISA 8.8 (`cvt`). Values out of range give the nearest
 // number of the type, as `cvt` does; a NaN gives 0 where single precision becomes 32 bits, else the number with only the highest bit.
 //
-// LLVM makes a cast of the language of conversions that cut digits off, and that has no value out of range (a constant became 0, seen):
-// single precision takes the instruction that flushes, which gives the same integers, and the others are assembly. LLVM 20 also
-// takes every constant NaN for 0.
+// LLVM folds these at compile time otherwise than the device: it makes a cast of the language of conversions that cut digits off, which has no
+// value out of range (a constant became 0, seen), and LLVM 20 takes every constant NaN for 0. So they are assembly, except for those of single
+// precision to 32 bits, which LLVM folds right in the form that flushes.
 #pragma once
 
 extern "C++" {
@@ -24,11 +24,14 @@ extern "C++" {
         asm("cvt" types " %0, %1;" : "=" to_kind(y) : from_kind(x)); \
         return y; \
     }
-#define RTCG_CONVERT_TO_INTEGERS(from_name, from, code, make) \
-    make(__##from_name##2int_rn, int, from, code##2i_rn) RTCG_CONVERT(make, __##from_name##2int, int, from, code##2i) \
-    make(__##from_name##2uint_rn, unsigned, from, code##2ui_rn) RTCG_CONVERT(make, __##from_name##2uint, unsigned, from, code##2ui) \
-    make(__##from_name##2ll_rn, long long, from, code##2ll_rn) RTCG_CONVERT(make, __##from_name##2ll, long long, from, code##2ll) \
-    make(__##from_name##2ull_rn, unsigned long long, from, code##2ull_rn) RTCG_CONVERT(make, __##from_name##2ull, unsigned long long, from, code##2ull)
+#if __RTCG_FTZ
+#define RTCG_FLUSH ".ftz"
+#else
+#define RTCG_FLUSH ""
+#endif
+#define RTCG_TO_INTEGER(name, to, from, flush, types, to_kind, from_kind) \
+    RTCG_CUT(name##_rn, to, from, ".rni" flush types, to_kind, from_kind) RTCG_CUT(name##_rz, to, from, ".rzi" flush types, to_kind, from_kind) \
+    RTCG_CUT(name##_rd, to, from, ".rmi" flush types, to_kind, from_kind) RTCG_CUT(name##_ru, to, from, ".rpi" flush types, to_kind, from_kind)
 // LLVM 15 and 18 round to nearest here where the name says to zero.
 #if __clang_major__ >= 20
 #define RTCG_CUT_TO_FLOAT(name, to, from, code, types, to_kind, from_kind) RTCG_CONVERT_OTHER(name, to, from, code)
@@ -38,16 +41,16 @@ extern "C++" {
 #define RTCG_CONVERT_TO_FLOAT(name, to, from, code, types, to_kind, from_kind) \
     RTCG_DEVICE to name##_rn(from x) { return (to)x; } \
     RTCG_CUT_TO_FLOAT(name##_rz, to, from, code##_rz, types, to_kind, from_kind) RTCG_CONVERT(RTCG_CONVERT_OTHER, name, to, from, code)
-RTCG_CONVERT_TO_INTEGERS(float, float, f, RTCG_CONVERT_SINGLE)
-RTCG_CONVERT_TO_INTEGERS(double, double, d, RTCG_CONVERT_OTHER)
+RTCG_CONVERT_SINGLE(__float2int_rn, int, float, f2i_rn) RTCG_CONVERT(RTCG_CONVERT_SINGLE, __float2int, int, float, f2i)
+RTCG_CONVERT_SINGLE(__float2uint_rn, unsigned, float, f2ui_rn) RTCG_CONVERT(RTCG_CONVERT_SINGLE, __float2uint, unsigned, float, f2ui)
 RTCG_DEVICE int __float2int_rz(float x) { return __nvvm_f2i_rz_ftz(x); }
 RTCG_DEVICE unsigned __float2uint_rz(float x) { return __nvvm_f2ui_rz_ftz(x); }
-RTCG_CUT(__float2ll_rz, long long, float, ".rzi.s64.f32", "l", "f")
-RTCG_CUT(__float2ull_rz, unsigned long long, float, ".rzi.u64.f32", "l", "f")
-RTCG_CUT(__double2int_rz, int, double, ".rzi.s32.f64", "r", "d")
-RTCG_CUT(__double2uint_rz, unsigned, double, ".rzi.u32.f64", "r", "d")
-RTCG_CUT(__double2ll_rz, long long, double, ".rzi.s64.f64", "l", "d")
-RTCG_CUT(__double2ull_rz, unsigned long long, double, ".rzi.u64.f64", "l", "d")
+RTCG_TO_INTEGER(__float2ll, long long, float, RTCG_FLUSH, ".s64.f32", "l", "f")
+RTCG_TO_INTEGER(__float2ull, unsigned long long, float, RTCG_FLUSH, ".u64.f32", "l", "f")
+RTCG_TO_INTEGER(__double2int, int, double, "", ".s32.f64", "r", "d")
+RTCG_TO_INTEGER(__double2uint, unsigned, double, "", ".u32.f64", "r", "d")
+RTCG_TO_INTEGER(__double2ll, long long, double, "", ".s64.f64", "l", "d")
+RTCG_TO_INTEGER(__double2ull, unsigned long long, double, "", ".u64.f64", "l", "d")
 RTCG_CONVERT_TO_FLOAT(__int2float, float, int, i2f, ".rz.f32.s32", "f", "r")
 RTCG_CONVERT_TO_FLOAT(__uint2float, float, unsigned, ui2f, ".rz.f32.u32", "f", "r")
 RTCG_CONVERT_TO_FLOAT(__ll2float, float, long long, ll2f, ".rz.f32.s64", "f", "l")
@@ -63,7 +66,8 @@ RTCG_DEVICE double __uint2double_rn(unsigned x) { return x; }
 #undef RTCG_CONVERT_OTHER
 #undef RTCG_CONVERT_SINGLE
 #undef RTCG_CUT
-#undef RTCG_CONVERT_TO_INTEGERS
+#undef RTCG_FLUSH
+#undef RTCG_TO_INTEGER
 #undef RTCG_CUT_TO_FLOAT
 #undef RTCG_CONVERT_TO_FLOAT
 

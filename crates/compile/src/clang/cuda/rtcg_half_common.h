@@ -34,8 +34,8 @@ struct __attribute__((aligned(4))) RTCG_RAW2 { unsigned short x, y; };
     float v = RTCG_3(rtcg_, RTCG_W, _to_float)(b); return (type)(expr); }
 RTCG_TO(int, int, __nvvm_f2i_rz_ftz(v))
 RTCG_TO(unsigned int, uint, __nvvm_f2ui_rz_ftz(v))
-RTCG_TO(long long, ll, __nvvm_f2ll_rz_ftz(v))
-RTCG_TO(unsigned long long, ull, __nvvm_f2ull_rz_ftz(v))
+RTCG_TO(long long, ll, __float2ll_rz(v))
+RTCG_TO(unsigned long long, ull, __float2ull_rz(v))
 RTCG_TO(signed char, schar, RTCG_CLAMP(__nvvm_f2i_rz_ftz(v), -128, 127))
 RTCG_TO(unsigned char, uchar, RTCG_CLAMP(__nvvm_f2i_rz_ftz(v), 0, 255))
 RTCG_TO(short, short, RTCG_CLAMP(__nvvm_f2i_rz_ftz(v), -32768, 32767))
@@ -110,8 +110,16 @@ RTCG_DEVICE float2 RTCG_3(__, RTCG_W, 22float2)(RTCG_T2 v) { return {RTCG_TO_FLO
 #define RTCG_TO_ushort(v, n) RTCG_CLAMP(__nvvm_f2i_##n(v), 0, 65535)
 #define RTCG_TO_int(v, n) __nvvm_f2i_##n(v)
 #define RTCG_TO_uint(v, n) __nvvm_f2ui_##n(v)
-#define RTCG_TO_ll(v, n) __nvvm_f2ll_##n(v)
-#define RTCG_TO_ull(v, n) __nvvm_f2ull_##n(v)
+#define RTCG_TO_ll(v, n) RTCG_LL_##n(v)
+#define RTCG_TO_ull(v, n) RTCG_ULL_##n(v)
+#define RTCG_LL_rn __float2ll_rn
+#define RTCG_LL_rz_ftz __float2ll_rz
+#define RTCG_LL_rm __float2ll_rd
+#define RTCG_LL_rp __float2ll_ru
+#define RTCG_ULL_rn __float2ull_rn
+#define RTCG_ULL_rz_ftz __float2ull_rz
+#define RTCG_ULL_rm __float2ull_rd
+#define RTCG_ULL_rp __float2ull_ru
 #define RTCG_FROM_int(v, n) __nvvm_i2f_##n(v)
 #define RTCG_FROM_uint(v, n) __nvvm_ui2f_##n(v)
 #define RTCG_FROM_ll(v, n) __nvvm_ll2f_##n(v)
