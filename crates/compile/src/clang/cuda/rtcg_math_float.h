@@ -95,21 +95,23 @@ RTCG_DEVICE float exp10(float x) {
     y = x > 38.6f ? RTCG_FINF : y;
     return x < -45.5f ? 0.0f : y;
 }
-// (exp(x) - 1) / 2^by for -30 <= x < 88.5 + by log 2.
-RTCG_DEVICE float rtcg_fexpm1(float x, unsigned by) {
-    const float t = RTCG_FFMA(x, RTCG_FLOG2E, RTCG_FROUNDER), n = t - RTCG_FROUNDER, r = RTCG_FFMA(n, -RTCG_FLN2_LO, RTCG_FFMA(n, -RTCG_FLN2, x));
-    const float p = RTCG_FFMA(r * r, RTCG_FP5(r, 0x1.fffffep-2f, 0x1.5554aap-3f, 0x1.555798p-5f, 0x1.122c0ap-7f, 0x1.6ac888p-10f), r);
-    const float s = rtcg_freal((rtcg_fbits(t) << 23) + ((127 - by) << 23));
-    return RTCG_FFMA(s, p, s - rtcg_freal((127 - by) << 23));
+// (exp(x) - 1) / 2^by for -30 <= x < 88.5 + by log 2. The power of 2 is 1 up to log 1.5, so that no difference loses what the series has.
+RTCG_DEVICE float rtcg_fexpm1(float x, unsigned by, bool is_close) {
+    const float t = RTCG_FFMA(x, RTCG_FLOG2E, -0.085f) + RTCG_FROUNDER, n = t - RTCG_FROUNDER, r = RTCG_FFMA(n, -RTCG_FLN2_LO, RTCG_FFMA(n, -RTCG_FLN2, x));
+    float p = RTCG_FFMA(r * r, RTCG_FP5(r, 0x1.000004p-1f, 0x1.5554e8p-3f, 0x1.5546bep-5f, 0x1.11e5fep-7f, 0x1.7eab7cp-10f), r);
+    const float s = rtcg_freal((rtcg_fbits(t) << 23) + ((127 - by) << 23)), one = rtcg_freal((127 - by) << 23), c = s - one;
+    // Powers beyond 2^24 lose the 1.
+    if (is_close) p = RTCG_FFMA((s - c) - one, rtcg_freal(0x7f000000u - rtcg_fbits(s)), p);
+    return RTCG_FFMA(s, p, c);
 }
 RTCG_DEVICE float expm1(float x) {
     float a = x > 89 ? 89.0f : x;
     a = a < -30 ? -30.0f : a;
-    const float y = 2 * rtcg_fexpm1(a, 1);
+    const float y = 2 * rtcg_fexpm1(a, 1, true);
     return __builtin_fabsf(x) < 0x1p-24f ? x : y;
 }
 RTCG_DEVICE float sinh(float x) {
-    const float a = __builtin_fabsf(x), q = rtcg_fexpm1(a > 89.5f ? 89.5f : a, 2), y = 2 * (q + q / RTCG_FFMA(4.0f, q, 1.0f));
+    const float a = __builtin_fabsf(x), q = rtcg_fexpm1(a > 89.5f ? 89.5f : a, 2, false), y = 2 * (q + q / RTCG_FFMA(4.0f, q, 1.0f));
     return a < 0x1p-13f ? x : __builtin_copysignf(y, x);
 }
 RTCG_DEVICE float cosh(float x) {
@@ -119,8 +121,11 @@ RTCG_DEVICE float cosh(float x) {
     return 2 * (q + 0.0625f / q);
 }
 RTCG_DEVICE float tanh(float x) {
-    const float a = __builtin_fabsf(x), b = a > 10 ? 10.0f : a, e = rtcg_fexpm1(b + b, 0);
-    return __builtin_copysignf(e / (e + 2), x);
+    const float a = __builtin_fabsf(x), z = a * a, b = a > 10 ? 10.0f : a;
+    const float near = RTCG_FFMA(a * z, RTCG_FP4(z, -0x1.555452p-2f, 0x1.10cefcp-3f, -0x1.af7d36p-5f, 0x1.0d5176p-6f), a);
+    float t;
+    const float m = rtcg_fexp_mantissa(b + b, &t), e = RTCG_FFMA(m, rtcg_freal((rtcg_fbits(t) << 23) + 0x3f800000u), 1.0f);
+    return __builtin_copysignf(a < 0.55f ? near : 1 - 2 / e, x);
 }
 
 // Logarithms. a = (1 + f) 2^e, and *e is 2^23 e: f in [-1/4, 1/2), or where `from` is the root of 1/2, in [-0.293, 0.415).
@@ -157,11 +162,11 @@ RTCG_DEVICE float log10(float a) {
     float e;
     const float f = rtcg_fsplit(a, RTCG_FROOT_HALF, &e), q = RTCG_FP8(f, -0x1.bcb7acp-3f, 0x1.287be2p-3f, -0x1.bcc022p-4f, 0x1.631874p-4f, -0x1.26b726p-4f,
         0x1.095aep-4f, -0x1.fde06p-5f, 0x1.380502p-5f);
-    return rtcg_flog_special(a, RTCG_FFMA(e, 0x1.344136p-25f, RTCG_FFMA(f, 0x1.bcb7b2p-2f, RTCG_FFMA(f * f, q, f * -0x1.5b235ep-27f))));
+    return rtcg_flog_special(a, RTCG_FFMA(e, 0x1.344136p-25f, RTCG_FFMA(f, 0x1.bcb7b2p-2f, RTCG_FFMA(f * f, q, RTCG_FFMA(e, -0x1.ec10cp-50f, f * -0x1.5b235ep-27f)))));
 }
-// log(1 + x) for finite x > -1. x is scaled like 1 + x, without rounding.
+// log(1 + x) for finite x > -1. x is scaled like 1 + x, without rounding: those that round to 1.5 are not scaled.
 RTCG_DEVICE float rtcg_flog1p(float x) {
-    const unsigned field = (rtcg_fbits(1 + x) - RTCG_FTHREE_QUARTERS) & 0xff800000u;
+    const unsigned field = (rtcg_fbits(1 + x) - (RTCG_FTHREE_QUARTERS + 1 - (rtcg_fbits(x) >> 31))) & 0xff800000u;
     const float f = rtcg_freal(rtcg_fbits(x) - field) + RTCG_FFMA(rtcg_freal(0x40800000u - field), 0.25f, -1.0f);
     return RTCG_FFMA((float)(int)field, RTCG_FLN2 * 0x1p-23f, rtcg_flog_of(f));
 }
@@ -294,11 +299,6 @@ RTCG_DEVICE float rnorm(int n, const float *a) { return rtcg_flength_of(n, a, tr
 #define RTCG_FPI_LO -0x1.777a5cp-24f
 #define RTCG_FPI_LAST -0x1.ee59dap-49f
 #define RTCG_FFAR_ANGLE 0x1p17f
-// sin(r) for |r| of at most pi/2.
-RTCG_DEVICE float rtcg_fsin_of(float r) {
-    const float z = r * r;
-    return RTCG_FFMA(r * z, RTCG_FP4(z, -0x1.55554cp-3f, 0x1.110edap-7f, -0x1.9f70eep-13f, 0x1.5dc8c4p-19f), r);
-}
 // sin(r) and cos(r) for |r| of at most pi/4, z = r^2.
 RTCG_DEVICE float rtcg_fsin_near(float r, float z) { return RTCG_FFMA(r * z, RTCG_FP3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.9953fp-13f), r); }
 RTCG_DEVICE float rtcg_fcos_near(float z) { return RTCG_FP5(z, 1.0f, -0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f); }
@@ -313,7 +313,7 @@ RTCG_DEVICE float rtcg_freduce_far(float x, unsigned *k) {
     const unsigned long long high = w01 << shift | w23 >> 1 >> (63 - shift), low = w23 << shift, p = m * high + (m * (low >> 32) >> 32);
     const long long rest = (long long)(p << 2);
     const unsigned quadrant = (unsigned)(p >> 62) + (rest < 0);
-    const float r = (float)rest * (0x1.921fb6p0f * 0x1p-64f);
+    const float r = (float)((double)rest * (0x1.921fb54442d18p0 * 0x1p-64));
     *k = rtcg_fnegative(x) ? 0 - quadrant : quadrant;
     return rtcg_fnegative(x) ? -r : r;
 }
@@ -325,26 +325,30 @@ RTCG_FRARE float rtcg_fsin_far(float x, unsigned shift) {
     k += shift;
     return rtcg_fflip(k & 1 ? rtcg_fcos_near(z) : rtcg_fsin_near(r, z), (k & 2) << 30);
 }
-RTCG_DEVICE float sin(float x) {
-    const float t = RTCG_FFMA(x, 0x1.45f306p-2f, RTCG_FROUNDER), n = t - RTCG_FROUNDER;
-    const float r = RTCG_FFMA(n, -RTCG_FPI_LAST, RTCG_FFMA(n, -RTCG_FPI_LO, RTCG_FFMA(n, -RTCG_FPI, x)));
-    float y = rtcg_fflip(rtcg_fsin_of(r), rtcg_fbits(t) << 31);
-    if (!(__builtin_fabsf(x) < RTCG_FFAR_ANGLE)) y = rtcg_fsin_far(x, 0);
-    return x == 0 ? x : y;
-}
-RTCG_DEVICE float cos(float x) {
-    // The nearest odd multiple of pi/2 less x.
-    const float t = RTCG_FFMA(x, 0x1.45f306p-2f, -0.5f) + RTCG_FROUNDER, n = (t - RTCG_FROUNDER) + 0.5f;
-    const float r = RTCG_FFMA(n, RTCG_FPI_LAST, RTCG_FFMA(n, RTCG_FPI_LO, RTCG_FFMA(n, RTCG_FPI, -x)));
-    float y = rtcg_fflip(rtcg_fsin_of(r), rtcg_fbits(t) << 31);
-    if (!(__builtin_fabsf(x) < RTCG_FFAR_ANGLE)) y = rtcg_fsin_far(x, 1);
-    return y;
-}
 // x - n pi/2.
 RTCG_DEVICE float rtcg_freduce(float x, float *t) {
     *t = RTCG_FFMA(x, 0x1.45f306p-1f, RTCG_FROUNDER);
     const float n = *t - RTCG_FROUNDER;
     return RTCG_FFMA(n, -0.5f * RTCG_FPI_LAST, RTCG_FFMA(n, -0.5f * RTCG_FPI_LO, RTCG_FFMA(n, -0.5f * RTCG_FPI, x)));
+}
+// sin(r + k pi/2).
+RTCG_DEVICE float rtcg_fsin_turned(float r, unsigned k) {
+    const float z = r * r, a = rtcg_fsin_near(r, z), b = rtcg_fcos_near(z);
+    return rtcg_fflip(k & 1 ? b : a, (k & 2) << 30);
+}
+RTCG_DEVICE float sin(float x) {
+    float t;
+    const float r = rtcg_freduce(x, &t);
+    float y = rtcg_fsin_turned(r, rtcg_fbits(t));
+    if (!(__builtin_fabsf(x) < RTCG_FFAR_ANGLE)) y = rtcg_fsin_far(x, 0);
+    return x == 0 ? x : y;
+}
+RTCG_DEVICE float cos(float x) {
+    float t;
+    const float r = rtcg_freduce(x, &t);
+    float y = rtcg_fsin_turned(r, rtcg_fbits(t) + 1);
+    if (!(__builtin_fabsf(x) < RTCG_FFAR_ANGLE)) y = rtcg_fsin_far(x, 1);
+    return y;
 }
 RTCG_DEVICE void sincos(float x, float *sine, float *cosine) {
     float t;
@@ -363,21 +367,40 @@ RTCG_DEVICE float tan(float x) {
     if (!(__builtin_fabsf(x) < RTCG_FFAR_ANGLE)) y = rtcg_fsin_far(x, 0) / rtcg_fsin_far(x, 1);
     return x == 0 ? x : y;
 }
-// sin(pi r) for |r| <= 1/2.
-RTCG_DEVICE float rtcg_fsinpi_of(float r) {
-    const float z = r * r, q = RTCG_FP5(z, -0x1.bf2df8p-24f, -0x1.4abbc2p2f, 0x1.4668c6p1f, -0x1.324eep-1f, 0x1.3dcee8p-4f);
-    return RTCG_FFMA(r, RTCG_FPI, r * q);
+// x - n/2, less whole turns: all exact.
+RTCG_DEVICE float rtcg_freduce_pi(float x, float *t) {
+    const float y = RTCG_FFMA(-2.0f, __builtin_rintf(0.5f * x), x);
+    *t = RTCG_FFMA(y, 2.0f, RTCG_FROUNDER);
+    return RTCG_FFMA(*t - RTCG_FROUNDER, -0.5f, y);
 }
+// sin(pi r) and cos(pi r) for |r| <= 1/4, z = r^2.
+RTCG_DEVICE float rtcg_fsinpi_near(float r, float z) {
+    // Scaled, so that no part of a small number is subnormal.
+    const float s = r * 0x1p32f;
+    return 0x1p-32f * RTCG_FFMA(s, RTCG_FPI, s * RTCG_FP4(z, -0x1.a32ab4p-24f, -0x1.4abbbap2f, 0x1.465eeap1f, -0x1.2da156p-1f));
+}
+RTCG_DEVICE float rtcg_fcospi_near(float z) { return RTCG_FP5(z, 1.0f, -0x1.3bd3ccp2f, 0x1.03c1bp2f, -0x1.55b2b6p0f, 0x1.d4f7eep-3f); }
 RTCG_DEVICE float sinpi(float x) {
-    // Whole turns are subtracted exactly.
-    const float y = RTCG_FFMA(-2.0f, __builtin_rintf(0.5f * x), x), a = __builtin_fabsf(y), r = a > 0.5f ? 1 - a : a;
-    return __builtin_copysignf(rtcg_fsinpi_of(r), r == 0 ? x : y);
+    float t;
+    const float r = rtcg_freduce_pi(x, &t), z = r * r, a = rtcg_fsinpi_near(r, z), b = rtcg_fcospi_near(z);
+    const unsigned k = rtcg_fbits(t);
+    const float y = rtcg_fflip(k & 1 ? b : a, (k & 2) << 30);
+    return y == 0 ? __builtin_copysignf(0.0f, x) : y;
 }
 RTCG_DEVICE float cospi(float x) {
-    const float y = RTCG_FFMA(-2.0f, __builtin_rintf(0.5f * x), x);
-    return rtcg_fsinpi_of(0.5f - __builtin_fabsf(y));
+    float t;
+    const float r = rtcg_freduce_pi(x, &t), z = r * r, a = rtcg_fsinpi_near(r, z), b = rtcg_fcospi_near(z);
+    const unsigned k = rtcg_fbits(t) + 1;
+    return rtcg_fflip(k & 1 ? b : a, (k & 2) << 30) + 0.0f;
 }
-RTCG_DEVICE void sincospi(float x, float *sine, float *cosine) { *sine = sinpi(x); *cosine = cospi(x); }
+RTCG_DEVICE void sincospi(float x, float *sine, float *cosine) {
+    float t;
+    const float r = rtcg_freduce_pi(x, &t), z = r * r, a = rtcg_fsinpi_near(r, z), b = rtcg_fcospi_near(z);
+    const unsigned k = rtcg_fbits(t);
+    const float y = rtcg_fflip(k & 1 ? b : a, (k & 2) << 30);
+    *sine = y == 0 ? __builtin_copysignf(0.0f, x) : y;
+    *cosine = rtcg_fflip(k & 1 ? a : b, ((k + 1) & 2) << 30) + 0.0f;
+}
 
 // atan(q) for 0 <= q <= 1.
 RTCG_DEVICE float rtcg_fatan_of(float q) {
@@ -403,18 +426,19 @@ RTCG_DEVICE float atan2(float y, float x) {
     r = rtcg_fnegative(x) ? 2 * RTCG_FPIO2 - (r - 2 * RTCG_FPIO2_LO) : r;
     return __builtin_copysignf(r, y);
 }
-// asin(t) for |t| <= 1/2, z = t^2.
-RTCG_DEVICE float rtcg_fasin_of(float t, float z) { return RTCG_FFMA(t * z, RTCG_FP5(z, 0x1.5555c8p-3f, 0x1.330204p-4f, 0x1.747bbap-5f, 0x1.8c3e2ap-6f,
-    0x1.595c8cp-5f), t); }
+// asin(t) for |t| < 0.57, z = t^2. Up to there, so that twice the asin of a root is less than 1 where it is subtracted.
+#define RTCG_FASIN_FAR 0x1.2p-1f
+RTCG_DEVICE float rtcg_fasin_of(float t, float z) { return RTCG_FFMA(t * z, RTCG_FP6(z, 0x1.555526p-3f, 0x1.334932p-4f, 0x1.6a59a6p-5f, 0x1.169d96p-5f,
+    0x1.b9e6b2p-8f, 0x1.84fc14p-5f), t); }
 RTCG_DEVICE float asin(float x) {
     const float a = __builtin_fabsf(x);
-    const bool is_large = a > 0.5f;
+    const bool is_large = a > RTCG_FASIN_FAR;
     const float z = is_large ? RTCG_FFMA(-0.5f, a, 0.5f) : a * a, r = rtcg_fasin_of(is_large ? __builtin_sqrtf(z) : a, z);
     return __builtin_copysignf(is_large ? RTCG_FPIO2 - RTCG_FFMA(2.0f, r, -RTCG_FPIO2_LO) : r, x);
 }
 RTCG_DEVICE float acos(float x) {
     const float a = __builtin_fabsf(x);
-    const bool is_large = a > 0.5f;
+    const bool is_large = a > RTCG_FASIN_FAR;
     const float z = is_large ? RTCG_FFMA(-0.5f, a, 0.5f) : a * a, r = rtcg_fasin_of(is_large ? __builtin_sqrtf(z) : x, z);
     const float far = x > 0 ? 2 * r : 2 * RTCG_FPIO2 - RTCG_FFMA(2.0f, r, -2 * RTCG_FPIO2_LO);
     return is_large ? far : RTCG_FPIO2 - (r - RTCG_FPIO2_LO);
@@ -445,7 +469,8 @@ RTCG_DEVICE float erfc(float x) {
     const float m = rtcg_fexp_mantissa(-square.hi, -square.lo, &t);
     float y = rtcg_fscaled(m * (rtcg_ferfcx_of((a - 2) / (a + 2)) / RTCG_FFMA(2.0f, a, 1.0f)), t, true);
     y = a > 10.2f ? 0.0f : y;
-    return x < 0 ? 2 - y : y;
+    y = x < 0 ? 2 - y : y;
+    return a < 0.5f ? 1 - rtcg_ferf_near(x) : y;
 }
 RTCG_DEVICE float erfcx(float x) {
     const float a = __builtin_fabsf(x), b = a > 0x1p30f ? 0x1p30f : a, p = 0.5f * rtcg_ferfcx_of((b - 2) / (b + 2)) / (a + 0.5f);
@@ -461,11 +486,12 @@ RTCG_DEVICE float normcdf(float x) {
     const float m = rtcg_fexp_mantissa(-square.hi, -square.lo, &t);
     float y = rtcg_fscaled(m * (0.5f * rtcg_ferfcx_of((a - 0x1.6a09e6p1f) / (a + 0x1.6a09e6p1f)) / RTCG_FFMA(0x1.6a09e6p0f, a, 1.0f)), t, true);
     y = a > 14.5f ? 0.0f : y;
-    return x > 0 ? 1 - y : y;
+    y = x > 0 ? 1 - y : y;
+    return a < 0.7f ? RTCG_FFMA(x, RTCG_FP5(x * x, 0x1.988454p-2f, -0x1.10587ap-4f, 0x1.46dadep-7f, -0x1.37752ap-10f, 0x1.ca2928p-14f), 0.5f) : y;
 }
-// erfinv(x) / x for w = -log(1 - x^2) < 5.
-RTCG_DEVICE float rtcg_ferfinv_of(float w) { return RTCG_FP10(w - 2.5f, 0x1.805c5ep0f, 0x1.f91e8ap-3f, -0x1.11c9a8p-8f, -0x1.486704p-10f, 0x1.ca643p-13f,
-    -0x1.4bbe36p-18f, -0x1.d8f73cp-19f, 0x1.edd3f6p-22f, 0x1.e48eb4p-26f, -0x1.1ae69ap-27f); }
+// erfinv(x) / x - 1 for w = -log(1 - x^2) < 5.
+RTCG_DEVICE float rtcg_ferfinv_of(float w) { return RTCG_FP10(w, -0x1.d203bp-4f, 0x1.db297ap-3f, 0x1.7aa228p-7f, -0x1.33bdb8p-9f, -0x1.da1124p-14f,
+    0x1.2de71p-15f, 0x1.d2c5ecp-18f, -0x1.5989ep-19f, 0x1.32ca1ep-22f, -0x1.9203e2p-27f); }
 #define RTCG_FEXP_M5 0x1.b993fep-8f
 // erfcinv(y) for small y, where u = y (2 - y).
 RTCG_DEVICE float rtcg_ferfcinv_tail(float u) {
@@ -475,20 +501,20 @@ RTCG_DEVICE float rtcg_ferfcinv_tail(float u) {
     const float far = RTCG_FP7(v, 0x1.001a84p0f, -0x1.01ca78p-5f, -0x1.268082p0f, 0x1.06fde4p2f, -0x1.2cb79cp3f, 0x1.dc291p3f, -0x1.64af78p3f);
     return u == 0 ? RTCG_FINF : u > 0 ? s * (s < 4.2f ? near : far) : RTCG_FNAN;
 }
-RTCG_FRARE float rtcg_ferfinv_far(float x) { return __builtin_copysignf(rtcg_ferfcinv_tail(RTCG_FFMA(-x, x, 1.0f)), x); }
+RTCG_FRARE float rtcg_ferfinv_far(float x) { return rtcg_ferfcinv_tail(RTCG_FFMA(-x, x, 1.0f)); }
 RTCG_DEVICE float erfinv(float x) {
     const float u = RTCG_FFMA(-x, x, 1.0f);
-    float y = x * rtcg_ferfinv_of(-rtcg_flog(u));
+    float y = RTCG_FFMA(x, rtcg_ferfinv_of(-rtcg_flog(u)), x);
     if (!(u > RTCG_FEXP_M5)) y = rtcg_ferfinv_far(x);
-    return y;
+    return __builtin_copysignf(y, x);
 }
 RTCG_FRARE float rtcg_ferfcinv_far(float y) {
     const float s = y > 1 ? 2 - y : y, r = rtcg_ferfcinv_tail(s * (2 - s));
     return y > 1 ? -r : r;
 }
 RTCG_DEVICE float erfcinv(float y) {
-    const float u = y * (2 - y);
-    float r = (1 - y) * rtcg_ferfinv_of(-rtcg_flog(u));
+    const float u = y * (2 - y), d = 1 - y;
+    float r = RTCG_FFMA(d, rtcg_ferfinv_of(-rtcg_flog(u)), d);
     if (!(u > RTCG_FEXP_M5)) r = rtcg_ferfcinv_far(y);
     return r;
 }
@@ -497,8 +523,8 @@ RTCG_FRARE float rtcg_fnormcdfinv_far(float p) {
     return p > 0.5f ? r : -r;
 }
 RTCG_DEVICE float normcdfinv(float p) {
-    const float u = 4 * p * (1 - p);
-    float r = RTCG_FFMA(2.0f, p, -1.0f) * (0x1.6a09e6p0f * rtcg_ferfinv_of(-rtcg_flog(u)));
+    const float u = 4 * p * (1 - p), d = 0x1.6a09e6p0f * RTCG_FFMA(2.0f, p, -1.0f);
+    float r = RTCG_FFMA(d, rtcg_ferfinv_of(-rtcg_flog(u)), d);
     if (!(u > RTCG_FEXP_M5)) r = rtcg_fnormcdfinv_far(p);
     return r;
 }
@@ -515,12 +541,12 @@ RTCG_DEVICE float lgamma(float x) {
     const float f = is_below ? a : a - 1, g = f - 1, p = f * g * RTCG_FP12(g, 0x1.b0ee6p-2f, -0x1.9ae64ap-4f, 0x1.0e0dd4p-5f, -0x1.95d448p-7f, 0x1.472508p-8f,
         -0x1.138cb4p-9f, 0x1.eec218p-11f, -0x1.bdcfep-12f, 0x1.1341dcp-13f, -0x1.bac3b2p-15f, 0x1.46f26ep-14f, -0x1.43ecbp-15f);
     const float v = 1 / a, z = v * v, q = RTCG_FFMA(a - 0.5f, l - 1, RTCG_FFMA(v, RTCG_FP3(z, 0x1.555528p-4f, -0x1.6b0fa4p-9f, 0x1.641e9cp-11f), 0x1.acfe3ap-2f));
-    float y = a < 3 ? (is_below ? p - l : p) : q;
+    float y = a < 3 ? p + (is_below ? -l : 0.0f) : q;
     y = a == 0 ? RTCG_FINF : y;
     if (x < 0) y = rtcg_flgamma_reflected(a, y);
     return y;
 }
-// By Stirling's series for b = a or, where a < 4, for a + 4 and a product. Of a negative number it is the inverse times pi / (a sin(pi a)).
+// By Stirling's series for b = a or, where a < 4, for a + 4 and a product. Of a negative number it is the inverse times pi / (a sin(pi x)).
 RTCG_DEVICE float tgamma(float x) {
     const float a = __builtin_fabsf(x), c = a > 44 ? 44.0f : a;
     const bool is_small = c < 4, is_negative = x < 0;
@@ -532,11 +558,11 @@ RTCG_DEVICE float tgamma(float x) {
     const float m = rtcg_fexp_mantissa(is_negative ? -e.hi : e.hi, is_negative ? -lo : lo, &t), w = RTCG_FFMA(c, c, 3 * c), u = is_small ? w + 2 : 1.0f;
     // a (a + 1) (a + 2) (a + 3) is u times this; where a is small, it is cancelled below.
     const float k = is_small ? w : 1.0f, k_by_a = is_small ? c + 3 : 1 / c;
-    const float y = is_negative ? m * (0x1.40d932p0f * u * k_by_a) / sinpi(a) : m * (0x1.40d932p1f / (u * k));
-    float r = rtcg_fscaled(y, t, is_negative);
+    const float y = is_negative ? m * (0x1.40d932p-8f * u * k_by_a) / sinpi(x) : m * (0x1.40d932p1f / (u * k));
+    float r = rtcg_fscaled(y, is_negative ? t + 8 : t, x < -4);
     r = a == 0 ? __builtin_copysignf(RTCG_FINF, x) : r;
     r = x > 36 ? RTCG_FINF : r;
-    r = x < -43 ? 0.0f : r;
+    r = x < -43 ? __builtin_copysignf(0.0f, y) : r;
     r = is_negative && __builtin_rintf(x) == x ? RTCG_FNAN : r;
     return x != x ? x : r;
 }
@@ -550,9 +576,10 @@ RTCG_FRARE float rtcg_fwave_far(float x, float shift) {
 }
 // sqrt(2 / (pi x)) amplitude sin(x + shift pi + phase).
 RTCG_DEVICE float rtcg_fwave(float x, float shift, float amplitude, float phase) {
-    const float t = RTCG_FFMA(x, 0x1.45f306p-2f, shift) + RTCG_FROUNDER, n = t - RTCG_FROUNDER;
-    const float r = RTCG_FFMA(n, -RTCG_FPI_LO, RTCG_FFMA(n, -RTCG_FPI, x));
-    float y = rtcg_fflip(rtcg_fsin_of(RTCG_FFMA(shift, RTCG_FPI, r) + phase), rtcg_fbits(t) << 31);
+    // The nearest multiple of pi/2, with that shift.
+    const float t = RTCG_FFMA(x, 0x1.45f306p-1f, 2 * shift) + RTCG_FROUNDER, n = t - RTCG_FROUNDER;
+    const float r = RTCG_FFMA(n, -0.5f * RTCG_FPI_LO, RTCG_FFMA(n, -0.5f * RTCG_FPI, x));
+    float y = rtcg_fsin_turned(RTCG_FFMA(shift, RTCG_FPI, r) + phase, rtcg_fbits(t));
     if (!(x < RTCG_FFAR_ANGLE)) y = rtcg_fwave_far(x, shift);
     return __builtin_sqrtf(0x1.45f306p-1f / x) * amplitude * y;
 }
