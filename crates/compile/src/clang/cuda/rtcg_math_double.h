@@ -91,24 +91,41 @@ RTCG_DEVICE double rtcg_dexp_far(double x, double y) {
     y = x > 710 ? RTCG_DINF : y;
     return x < -746 ? 0.0 : y;
 }
+// The rare cases are functions of the argument alone, out of line: else what they share with the usual one is kept for them in memory.
+RTCG_DEVICE double rtcg_dexp_series(double x, double *t) {
+    *t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER);
+    const double n = *t - RTCG_DROUNDER, r = RTCG_DFMA(n, -RTCG_DLN2_LO, RTCG_DFMA(n, -RTCG_DLN2, x));
+    return RTCG_DP12(r, 1.0, 1.0, 0x1.000000000000ap-1, 0x1.55555555554fcp-3, 0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10,
+        0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26);
+}
+RTCG_DRARE double rtcg_dexp_rare(double x) {
+    double t;
+    const double p = rtcg_dexp_series(x, &t);
+    return rtcg_dexp_far(x, rtcg_dscaled_far(p, t));
+}
 RTCG_DEVICE double exp(double x) {
-    const double t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
-    const double r = RTCG_DFMA(n, -RTCG_DLN2_LO, RTCG_DFMA(n, -RTCG_DLN2, x)), p = RTCG_DP12(r, 1.0, 1.0, 0x1.000000000000ap-1, 0x1.55555555554fcp-3,
-        0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10, 0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19,
-        0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26);
+    double t;
+    const double p = rtcg_dexp_series(x, &t);
     double y = rtcg_dscaled(p, t);
-    if (!(__builtin_fabs(x) < 708)) y = rtcg_dexp_far(x, rtcg_dscaled_far(p, t));
+    if (!(__builtin_fabs(x) < 708)) y = rtcg_dexp_rare(x);
     return y;
 }
+RTCG_DEVICE double rtcg_dexp2_series(double x, double *t) {
+    *t = x + RTCG_DROUNDER;
+    const double r = x - (*t - RTCG_DROUNDER);
+    return RTCG_DP12(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a4p-3, 0x1.c6b08d704a121p-5, 0x1.3b2ab6fba01b1p-7, 0x1.5d87fe78a15d6p-10,
+        0x1.4309130ebf1eep-13, 0x1.ffcbfc57a366ep-17, 0x1.62bfc7d5ccdb5p-20, 0x1.b525435c1e765p-24, 0x1.e61af872da9d1p-28, 0x1.e940b0f29bd38p-32);
+}
+RTCG_DRARE double rtcg_dexp2_rare(double x) {
+    double t;
+    const double p = rtcg_dexp2_series(x, &t), y = x >= 1024 ? RTCG_DINF : rtcg_dscaled_far(p, t);
+    return x < -1076 ? 0.0 : y;
+}
 RTCG_DEVICE double exp2(double x) {
-    const double t = x + RTCG_DROUNDER, r = x - (t - RTCG_DROUNDER), p = RTCG_DP12(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a4p-3,
-        0x1.c6b08d704a121p-5, 0x1.3b2ab6fba01b1p-7, 0x1.5d87fe78a15d6p-10, 0x1.4309130ebf1eep-13, 0x1.ffcbfc57a366ep-17, 0x1.62bfc7d5ccdb5p-20,
-        0x1.b525435c1e765p-24, 0x1.e61af872da9d1p-28, 0x1.e940b0f29bd38p-32);
+    double t;
+    const double p = rtcg_dexp2_series(x, &t);
     double y = rtcg_dscaled(p, t);
-    if (!(__builtin_fabs(x) < 1021)) {
-        y = x >= 1024 ? RTCG_DINF : rtcg_dscaled_far(p, t);
-        y = x < -1076 ? 0.0 : y;
-    }
+    if (!(__builtin_fabs(x) < 1021)) y = rtcg_dexp2_rare(x);
     return y;
 }
 // exp(hi + lo) = m 2^n, m in [0.7, 1.42], with RTCG_DROUNDER + n in *t.
@@ -119,20 +136,26 @@ RTCG_DEVICE rtcg_dd rtcg_dexp_mantissa_of(double hi, double lo, double *t) {
     return rtcg_dquick(one, (r - (one - 1)) + p);
 }
 RTCG_DEVICE double rtcg_dexp_mantissa(double hi, double lo, double *t) { return rtcg_dexp_mantissa_of(hi, lo, t).hi; }
-RTCG_DEVICE double exp10(double x) {
+RTCG_DEVICE double rtcg_dexp10_series(double x, double *t) {
     // x = n log10(2) + f, and `lost` is what f rounds off.
-    const double t = RTCG_DFMA(x, 0x1.a934f0979a371p1, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
-    const double whole = RTCG_DFMA(n, -0x1.34413509f78p-2, x), f = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole),
+    *t = RTCG_DFMA(x, 0x1.a934f0979a371p1, RTCG_DROUNDER);
+    const double n = *t - RTCG_DROUNDER, whole = RTCG_DFMA(n, -0x1.34413509f78p-2, x), f = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole),
         lost = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole - f);
-    const double p = RTCG_DFMA(f * f, RTCG_DP10(f, 0x1.53524c73cea76p+1, 0x1.0470591de2c60p+1, 0x1.2bd7609fd5398p+0, 0x1.1429ffd1eb246p-1,
-        0x1.a7ed70a0ed97ep-3, 0x1.16e4df76cc082p-4, 0x1.41165fcb09588p-6, 0x1.48988cfc0fc27p-8, 0x1.2f72f199572b0p-10, 0x1.f9d4a2e61b14fp-13),
+    const double p = RTCG_DFMA(f * f, RTCG_DP10(f, 0x1.53524c73cea76p1, 0x1.0470591de2c6p1, 0x1.2bd7609fd5398p0, 0x1.1429ffd1eb246p-1, 0x1.a7ed70a0ed97ep-3,
+        0x1.16e4df76cc082p-4, 0x1.41165fcb09588p-6, 0x1.48988cfc0fc27p-8, 0x1.2f72f199572bp-10, 0x1.f9d4a2e61b14fp-13),
         RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, lost * 0x1.26bb1bbb55516p1));
-    const double m = 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
-    double y = rtcg_dscaled(m, t);
-    if (!(__builtin_fabs(x) < 307)) {
-        y = x > 309 ? RTCG_DINF : rtcg_dscaled_far(m, t);
-        y = x < -324 ? 0.0 : y;
-    }
+    return 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
+}
+RTCG_DRARE double rtcg_dexp10_rare(double x) {
+    double t;
+    const double p = rtcg_dexp10_series(x, &t), y = x > 309 ? RTCG_DINF : rtcg_dscaled_far(p, t);
+    return x < -324 ? 0.0 : y;
+}
+RTCG_DEVICE double exp10(double x) {
+    double t;
+    const double p = rtcg_dexp10_series(x, &t);
+    double y = rtcg_dscaled(p, t);
+    if (!(__builtin_fabs(x) < 307)) y = rtcg_dexp10_rare(x);
     return y;
 }
 // exp(x) - 1 for |x| < 708.
@@ -147,19 +170,21 @@ RTCG_DEVICE rtcg_dd rtcg_dexpm1(double x) {
 RTCG_DEVICE double expm1(double x) {
     const rtcg_dd v = rtcg_dexpm1(x);
     double y = v.hi + v.lo;
-    if (!(__builtin_fabs(x) < 708)) y = x < 0 ? -1.0 : exp(x);
+    if (!(__builtin_fabs(x) < 708)) y = x < 0 ? -1.0 : rtcg_dexp_rare(x);
     return __builtin_copysign(y, x);
+}
+// exp(a) / 2.
+RTCG_DRARE double rtcg_dexp_half_rare(double a) {
+    double t;
+    const double m = rtcg_dexp_mantissa(a, 0, &t);
+    return a > 711 ? RTCG_DINF : rtcg_dscaled_far(m, t - 1);
 }
 RTCG_DEVICE double sinh(double x) {
     const double a = __builtin_fabs(x);
     const rtcg_dd v = rtcg_dexpm1(a);
     const double e = v.hi + v.lo;
     double y = 0.5 * (v.hi + (v.lo + e / (e + 1)));
-    if (!(a < 708)) {
-        double t;
-        const double m = rtcg_dexp_mantissa(a, 0, &t);
-        y = a > 711 ? RTCG_DINF : rtcg_dscaled_far(m, t - 1);
-    }
+    if (!(a < 708)) y = rtcg_dexp_half_rare(a);
     return __builtin_copysign(y, x);
 }
 RTCG_DEVICE double cosh(double x) {
@@ -168,7 +193,7 @@ RTCG_DEVICE double cosh(double x) {
     const rtcg_dd m = rtcg_dexp_mantissa_of(a, 0, &t);
     const double u = rtcg_dscaled(1.0, t - 1), h = m.hi * u;
     double y = h + RTCG_DFMA(m.lo, u, 0.25 / h);
-    if (!(a < 708)) y = a > 711 ? RTCG_DINF : rtcg_dscaled_far(m.hi, t - 1);
+    if (!(a < 708)) y = rtcg_dexp_half_rare(a);
     return y;
 }
 RTCG_DEVICE double tanh(double x) {
@@ -179,12 +204,17 @@ RTCG_DEVICE double tanh(double x) {
 }
 
 // Logarithms. a = m 2^e with m in [sqrt(1/2), sqrt(2)), for finite a > 0.
+RTCG_DEVICE bool rtcg_dis_positive_normal(double a) { return (unsigned)(rtcg_dhi(a) - 0x00100000) < 0x7fe00000u; }
+RTCG_DEVICE double rtcg_dsplit_normal(double a, int *e) {
+    *e = (rtcg_dhi(a) - 0x3fe6a09e) >> 20;
+    return rtcg_dreal(rtcg_dbits(a) - ((unsigned long long)(unsigned)*e << 52));
+}
 RTCG_DEVICE double rtcg_dsplit(double a, int *e) {
     const bool is_small = a < 0x1p-1022;
-    const double b = is_small ? a * 0x1p54 : a;
-    const int k = (rtcg_dhi(b) - 0x3fe6a09e) >> 20;
+    int k;
+    const double m = rtcg_dsplit_normal(is_small ? a * 0x1p54 : a, &k);
     *e = is_small ? k - 54 : k;
-    return rtcg_dreal(rtcg_dbits(b) - ((unsigned long long)(unsigned)k << 52));
+    return m;
 }
 // log(1 + f + f_lo), as 2 atanh(s) for s = f / (2 + f): to 2^-59.
 RTCG_DEVICE rtcg_dd rtcg_dlog_of(double f, double f_lo) {
@@ -194,17 +224,21 @@ RTCG_DEVICE rtcg_dd rtcg_dlog_of(double f, double f_lo) {
 }
 #define RTCG_DLN2_SHORT 0x1.62e42fefa38p-1
 #define RTCG_DLN2_REST 0x1.ef35793c7673p-45
-// log(a) for finite a > 0; hi and lo overlap.
-RTCG_DEVICE rtcg_dd rtcg_dlog(double a) {
-    int k;
-    const double m = rtcg_dsplit(a, &k), e = rtcg_dof(k);
+// log(m 2^k); hi and lo overlap.
+RTCG_DEVICE rtcg_dd rtcg_dlog_split(double m, int k) {
+    const double e = rtcg_dof(k);
     const rtcg_dd l = rtcg_dlog_of(m - 1, 0), w = rtcg_dquick(e * RTCG_DLN2_SHORT, l.hi);
     return {w.hi, w.lo + RTCG_DFMA(e, RTCG_DLN2_REST, l.lo)};
 }
-// The same to 2^-65.
-RTCG_DEVICE rtcg_dd rtcg_dlog_close(double a) {
+// For finite a > 0.
+RTCG_DEVICE rtcg_dd rtcg_dlog(double a) {
     int k;
-    const double m = rtcg_dsplit(a, &k), e = rtcg_dof(k), f = m - 1;
+    const double m = rtcg_dsplit(a, &k);
+    return rtcg_dlog_split(m, k);
+}
+// The same to 2^-65.
+RTCG_DEVICE rtcg_dd rtcg_dlog_close_split(double m, int k) {
+    const double e = rtcg_dof(k), f = m - 1;
     const double d = 2 + f, d_lo = f - (d - 2), r = 1 / d, s = f * r, s_lo = r * (RTCG_DFMA(-s, d, f) - s * d_lo);
     const double z = s * s, z_lo = RTCG_DFMA(s, s, -z) + (s + s) * s_lo, c = z * RTCG_DP8(z, 0x1.9999999999996p-2, 0x1.2492492492f4ap-2,
         0x1.c71c71c597be9p-3, 0x1.745d1828b3deap-3, 0x1.3b1364f5ffee4p-3, 0x1.1120687fc6823p-3, 0x1.de3e793ed8ef4p-4, 0x1.eabd6d054f953p-4);
@@ -215,30 +249,41 @@ RTCG_DEVICE rtcg_dd rtcg_dlog_close(double a) {
     const double lo = h.lo + (u.lo + RTCG_DFMA(s, v_lo, RTCG_DFMA(s_lo, v.hi, s_lo + s_lo)));
     return rtcg_dquick(w.hi, w.lo + RTCG_DFMA(e, RTCG_DLN2_REST, lo));
 }
-RTCG_DEVICE bool rtcg_dlog_is_special(double a) { return !(a > 0 && a < RTCG_DINF); }
-RTCG_DEVICE double rtcg_dlog_special(double a) { return a == 0 ? -RTCG_DINF : a < 0 ? RTCG_DNAN : a; }
-RTCG_DEVICE double log(double a) {
-    const rtcg_dd l = rtcg_dlog(a);
-    double y = l.hi + l.lo;
-    if (rtcg_dlog_is_special(a)) y = rtcg_dlog_special(a);
-    return y;
-}
-RTCG_DEVICE double log2(double a) {
+RTCG_DEVICE rtcg_dd rtcg_dlog_close(double a) {
     int k;
     const double m = rtcg_dsplit(a, &k);
+    return rtcg_dlog_close_split(m, k);
+}
+RTCG_DEVICE bool rtcg_dlog_is_special(double a) { return !(a > 0 && a < RTCG_DINF); }
+RTCG_DEVICE double rtcg_dlog_special(double a) { return a == 0 ? -RTCG_DINF : a < 0 ? RTCG_DNAN : a; }
+RTCG_DEVICE double rtcg_dlog_sum(double m, int k) {
+    const rtcg_dd l = rtcg_dlog_split(m, k);
+    return l.hi + l.lo;
+}
+RTCG_DEVICE double rtcg_dlog2_sum(double m, int k) {
     const rtcg_dd l = rtcg_dlog_of(m - 1, 0), p = rtcg_dproduct(l.hi, 0x1.71547652b82fep0), w = rtcg_dquick(rtcg_dof(k), p.hi);
-    double y = w.hi + (w.lo + (p.lo + RTCG_DFMA(l.hi, 0x1.777d0ffda0d24p-56, l.lo * 0x1.71547652b82fep0)));
-    if (rtcg_dlog_is_special(a)) y = rtcg_dlog_special(a);
-    return y;
+    return w.hi + (w.lo + (p.lo + RTCG_DFMA(l.hi, 0x1.777d0ffda0d24p-56, l.lo * 0x1.71547652b82fep0)));
 }
-RTCG_DEVICE double log10(double a) {
-    int k;
-    const double m = rtcg_dsplit(a, &k), e = rtcg_dof(k);
+RTCG_DEVICE double rtcg_dlog10_sum(double m, int k) {
+    const double e = rtcg_dof(k);
     const rtcg_dd l = rtcg_dlog_of(m - 1, 0), p = rtcg_dproduct(l.hi, 0x1.bcb7b1526e50ep-2), w = rtcg_dquick(e * 0x1.34413509f78p-2, p.hi);
-    double y = w.hi + (w.lo + RTCG_DFMA(e, 0x1.fef311f12b358p-46, p.lo + RTCG_DFMA(l.hi, 0x1.95355baaafad3p-57, l.lo * 0x1.bcb7b1526e50ep-2)));
-    if (rtcg_dlog_is_special(a)) y = rtcg_dlog_special(a);
-    return y;
+    return w.hi + (w.lo + RTCG_DFMA(e, 0x1.fef311f12b358p-46, p.lo + RTCG_DFMA(l.hi, 0x1.95355baaafad3p-57, l.lo * 0x1.bcb7b1526e50ep-2)));
 }
+#define RTCG_DLOG(name) \
+    RTCG_DRARE double rtcg_d##name##_rare(double a) { \
+        int k; \
+        const double m = rtcg_dsplit(a, &k), y = rtcg_d##name##_sum(m, k); \
+        return rtcg_dlog_is_special(a) ? rtcg_dlog_special(a) : y; \
+    } \
+    RTCG_DEVICE double name(double a) { \
+        int k; \
+        const double m = rtcg_dsplit_normal(a, &k); \
+        double y = rtcg_d##name##_sum(m, k); \
+        if (!rtcg_dis_positive_normal(a)) y = rtcg_d##name##_rare(a); \
+        return y; \
+    }
+RTCG_DLOG(log) RTCG_DLOG(log2) RTCG_DLOG(log10)
+#undef RTCG_DLOG
 RTCG_DEVICE double log1p(double x) {
     const rtcg_dd u = rtcg_dsum(1, x);
     int k;
@@ -266,21 +311,22 @@ RTCG_DEVICE double atanh(double x) {
     return __builtin_copysign(0.5 * log1p((a + a) / (1 - a)), x);
 }
 
-// |a|^b for finite a != 0 and a finite b; the special cases of C99 after it.
-RTCG_DLONG double pow(double a, double b) {
-    const double x = __builtin_fabs(a);
-    const rtcg_dd l = rtcg_dlog_close(x);
-    const rtcg_dd p = rtcg_dproduct(b, l.hi);
-    const double lo = RTCG_DFMA(b, l.lo, p.lo);
-    double t;
-    const double m = rtcg_dexp_mantissa(p.hi, lo, &t);
-    double y = rtcg_dscaled(m, t);
-    if (!(__builtin_fabs(p.hi) < 708)) y = rtcg_dexp_far(p.hi, rtcg_dscaled_far(m, t));
-    // Where b is no integer it is less than 2^52, so that its first part is one and differs from it.
+// The sign of a power, where b is whole, and NaN else for a < 0. Where b is no integer it is less than 2^52, so that its first part is one and differs from it.
+RTCG_DEVICE double rtcg_dpow_signed(double y, double a, double b, bool *is_odd) {
     const double half = 0.5 * b;
-    const bool is_whole = __builtin_rint(b) == b, is_odd = is_whole && __builtin_rint(half) != half;
-    y = is_odd ? __builtin_copysign(y, a) : y;
-    y = a < 0 && !is_whole ? RTCG_DNAN : y;
+    const bool is_whole = __builtin_rint(b) == b;
+    *is_odd = is_whole && __builtin_rint(half) != half;
+    y = *is_odd ? __builtin_copysign(y, a) : y;
+    return a < 0 && !is_whole ? RTCG_DNAN : y;
+}
+// |a|^b, where its logarithm is far from 0 too, and the special cases of C99.
+RTCG_DRARE double rtcg_dpow_rare(double a, double b) {
+    const double x = __builtin_fabs(a);
+    const rtcg_dd l = rtcg_dlog_close(x), p = rtcg_dproduct(b, l.hi);
+    double t;
+    const double m = rtcg_dexp_mantissa(p.hi, RTCG_DFMA(b, l.lo, p.lo), &t);
+    bool is_odd;
+    double y = rtcg_dpow_signed(rtcg_dexp_far(p.hi, rtcg_dscaled_far(m, t)), a, b, &is_odd);
     if (!(x > 0 && x < RTCG_DINF && __builtin_fabs(b) < RTCG_DINF)) {
         const double far = b < 0 ? (x > 1 ? 0.0 : RTCG_DINF) : (x > 1 ? RTCG_DINF : 0.0);
         y = __builtin_copysign(far, is_odd ? a : 1.0);
@@ -288,6 +334,18 @@ RTCG_DLONG double pow(double a, double b) {
         y = a != a || b != b ? a + b : y;
     }
     return a == 1 || b == 0 ? 1.0 : y;
+}
+RTCG_DEVICE double pow(double a, double b) {
+    const double x = __builtin_fabs(a);
+    int k;
+    const double split = rtcg_dsplit_normal(x, &k);
+    const rtcg_dd l = rtcg_dlog_close_split(split, k), p = rtcg_dproduct(b, l.hi);
+    double t;
+    const double m = rtcg_dexp_mantissa(p.hi, RTCG_DFMA(b, l.lo, p.lo), &t);
+    bool is_odd;
+    double y = rtcg_dpow_signed(rtcg_dscaled(m, t), a, b, &is_odd);
+    if (!(rtcg_dis_positive_normal(x) & (__builtin_fabs(p.hi) < 708))) y = rtcg_dpow_rare(a, b);
+    return y;
 }
 
 // Roots. a^(-1/3) to 2^-60 h, for a normal a > 0; the first guess is linear in the bits of a.
@@ -337,6 +395,7 @@ RTCG_DEVICE double rtcg_dsize_scales(double largest, double *up) {
 }
 RTCG_DEVICE bool rtcg_dis_infinite(double x) { return __builtin_fabs(x) == RTCG_DINF; }
 RTCG_DEVICE double rtcg_dlarger(double a, double b) { return a > b ? a : b; }
+RTCG_DEVICE double rtcg_dsmaller(double a, double b) { return a > b ? b : a; }
 RTCG_DEVICE double hypot(double x, double y) {
     const double a = __builtin_fabs(x), b = __builtin_fabs(y);
     double up;
@@ -357,7 +416,7 @@ RTCG_DEVICE double rtcg_droot_inverse(rtcg_dd s, double down) {
     return s.hi == 0 ? RTCG_DINF : r * down;
 }
 RTCG_DEVICE double rhypot(double x, double y) {
-    const double a = __builtin_fabs(x), b = __builtin_fabs(y), large = rtcg_dlarger(a, b), small = a > b ? b : a;
+    const double a = __builtin_fabs(x), b = __builtin_fabs(y), large = rtcg_dlarger(a, b), small = rtcg_dsmaller(a, b);
     double up;
     const double down = rtcg_dsize_scales(large, &up);
     const rtcg_dd p = rtcg_dproduct(large * down, large * down), q = rtcg_dproduct(small * down, small * down), s = rtcg_dquick(p.hi, q.hi);
@@ -366,10 +425,12 @@ RTCG_DEVICE double rhypot(double x, double y) {
 }
 #define RTCG_DNORM3(name, form, at_infinity) \
     RTCG_DEVICE double name(double x, double y, double z) { \
+        const double a = __builtin_fabs(x), b = __builtin_fabs(y), c = __builtin_fabs(z), d = rtcg_dlarger(a, b), large = rtcg_dlarger(d, c); \
         double up; \
-        const double down = rtcg_dsize_scales(rtcg_dlarger(rtcg_dlarger(__builtin_fabs(x), __builtin_fabs(y)), __builtin_fabs(z)), &up), u = x * down; \
-        const double r = form(rtcg_dadd_square(rtcg_dadd_square(rtcg_dproduct(u, u), y * down), z * down)); \
-        return rtcg_dis_infinite(x) || rtcg_dis_infinite(y) || rtcg_dis_infinite(z) ? at_infinity : r; \
+        const double down = rtcg_dsize_scales(large, &up), u = rtcg_dsmaller(d, c) * down, v = rtcg_dsmaller(a, b) * down; \
+        const rtcg_dd p = rtcg_dproduct(large * down, large * down), s = rtcg_dquick(p.hi, RTCG_DFMA(u, u, v * v)); \
+        const double r = form((rtcg_dd{s.hi, s.lo + p.lo})); \
+        return a == RTCG_DINF || b == RTCG_DINF || c == RTCG_DINF ? at_infinity : r; \
     }
 #define RTCG_DNORM4(name, form, at_infinity) \
     RTCG_DEVICE double name(double x, double y, double z, double w) { \
@@ -456,7 +517,8 @@ RTCG_DEVICE rtcg_dd rtcg_dcos_pair(double r, double lo, double z) {
         -0x1.27e4f8122e67fp-22, 0x1.1ee9f0d43e61ep-29, -0x1.8fb0dee525e5bp-37), -r * lo));
 }
 RTCG_DEVICE double rtcg_dsin_of(double r, double lo, double z) { return rtcg_dsin_pair(r, lo, z).hi; }
-RTCG_DEVICE double rtcg_dcos_of(double r, double lo, double z) { return rtcg_dcos_pair(r, lo, z).hi; }
+RTCG_DEVICE double rtcg_dcos_of(double r, double lo, double z) { return 1 + RTCG_DFMA(z, RTCG_DP7(z, -0.5, 0x1.555555555554cp-5, -0x1.6c16c16c1521dp-10,
+    0x1.a01a019cbeedp-16, -0x1.27e4f8122e67fp-22, 0x1.1ee9f0d43e61ep-29, -0x1.8fb0dee525e5bp-37), -r * lo); }
 RTCG_DEVICE double rtcg_dsin_turned(const rtcg_dangle &y, int k) {
     const double z = y.hi * y.hi, s = rtcg_dsin_of(y.hi, y.lo, z), c = rtcg_dcos_of(y.hi, y.lo, z);
     return rtcg_dflip(k & 1 ? c : s, (unsigned long long)(unsigned)(k & 2) << 62);
@@ -915,47 +977,53 @@ RTCG_DEVICE double modf(double x, double *whole) {
 RTCG_DEVICE int rtcg_dfield(double x) { return (rtcg_dhi(x) >> 20) & 0x7ff; }
 RTCG_DEVICE bool rtcg_dis_normal_field(int field) { return (unsigned)(field - 1) < 2046; }
 RTCG_DEVICE double rtcg_dwith_field(double x, int field) { return rtcg_dreal((rtcg_dbits(x) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)field << 52); }
+RTCG_DRARE double rtcg_dfrexp_rare(double x, int *e) {
+    const bool has_none = rtcg_dfield(x) == 0x7ff || x == 0;
+    *e = has_none ? 0 : rtcg_dfield(x * 0x1p54) - (1022 + 54);
+    return has_none ? x + x : rtcg_dwith_field(x * 0x1p54, 1022);
+}
 RTCG_DEVICE double frexp(double x, int *e) {
-    int field = rtcg_dfield(x);
+    const int field = rtcg_dfield(x);
     double m = rtcg_dwith_field(x, 1022);
-    if (!rtcg_dis_normal_field(field)) {
-        const bool has_none = field == 0x7ff || x == 0;
-        field = has_none ? 1022 : rtcg_dfield(x * 0x1p54) - 54;
-        m = has_none ? x + x : rtcg_dwith_field(x * 0x1p54, 1022);
-    }
-    *e = field - 1022;
+    int n = field - 1022;
+    if (!rtcg_dis_normal_field(field)) m = rtcg_dfrexp_rare(x, &n);
+    *e = n;
     return m;
+}
+RTCG_DRARE int rtcg_dilogb_rare(double x) {
+    const int e = rtcg_dis_infinite(x) ? 0x7fffffff : rtcg_dfield(x * 0x1p54) - (1023 + 54);
+    return x == 0 || x != x ? (int)0x80000000 : e;
 }
 RTCG_DEVICE int ilogb(double x) {
     const int field = rtcg_dfield(x);
     int e = field - 1023;
-    if (!rtcg_dis_normal_field(field)) {
-        e = rtcg_dis_infinite(x) ? 0x7fffffff : rtcg_dfield(x * 0x1p54) - (1023 + 54);
-        e = x == 0 || x != x ? (int)0x80000000 : e;
-    }
+    if (!rtcg_dis_normal_field(field)) e = rtcg_dilogb_rare(x);
     return e;
+}
+RTCG_DRARE double rtcg_dlogb_rare(double x) {
+    const double e = rtcg_dfield(x) == 0x7ff ? x * x : rtcg_dof(rtcg_dfield(x * 0x1p54) - (1023 + 54));
+    return x == 0 ? -RTCG_DINF : e;
 }
 RTCG_DEVICE double logb(double x) {
     const int field = rtcg_dfield(x);
     double e = rtcg_dof(field - 1023);
-    if (!rtcg_dis_normal_field(field)) {
-        e = field == 0x7ff ? x * x : rtcg_dof(rtcg_dfield(x * 0x1p54) - (1023 + 54));
-        e = x == 0 ? -RTCG_DINF : e;
-    }
+    if (!rtcg_dis_normal_field(field)) e = rtcg_dlogb_rare(x);
     return e;
 }
+// The number is normalized, and the last factor rounds it.
+RTCG_DRARE double rtcg_dldexp_rare(double x, int n) {
+    const int field = rtcg_dfield(x);
+    const bool is_small = field == 0;
+    const double b = is_small ? x * 0x1p54 : x;
+    const int by = n > 4000 ? 4000 : n < -4000 ? -4000 : n, e = rtcg_dfield(b) + by - (is_small ? 54 : 0), up = e < -60 ? -60 : e;
+    const bool is_low = e <= 0;
+    const double y = rtcg_dwith_field(b, is_low ? up + 64 : e > 2046 ? 2046 : e) * (is_low ? 0x1p-64 : e > 2046 ? 4.0 : 1.0);
+    return x == 0 || field == 0x7ff ? x + x : y;
+}
 RTCG_DEVICE double ldexp(double x, int n) {
-    // In the middle of the range the exponent is added; else the number is normalized, and the last factor rounds it.
     const int field = rtcg_dfield(x);
     double y = rtcg_dreal(rtcg_dbits(x) + ((unsigned long long)(unsigned)n << 52));
-    if (!rtcg_dis_normal_field(field) || !rtcg_dis_normal_field((int)((unsigned)field + (unsigned)n))) {
-        const bool is_small = field == 0;
-        const double b = is_small ? x * 0x1p54 : x;
-        const int by = n > 4000 ? 4000 : n < -4000 ? -4000 : n, e = rtcg_dfield(b) + by - (is_small ? 54 : 0), up = e < -60 ? -60 : e;
-        const bool is_low = e <= 0;
-        y = rtcg_dwith_field(b, is_low ? up + 64 : e > 2046 ? 2046 : e) * (is_low ? 0x1p-64 : e > 2046 ? 4.0 : 1.0);
-        y = x == 0 || field == 0x7ff ? x + x : y;
-    }
+    if (!(rtcg_dis_normal_field(field) & rtcg_dis_normal_field((int)((unsigned)field + (unsigned)n)))) y = rtcg_dldexp_rare(x, n);
     return y;
 }
 RTCG_DEVICE double scalbn(double x, int n) { return ldexp(x, n); }
