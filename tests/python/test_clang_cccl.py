@@ -1,5 +1,7 @@
 """CCCL's headers (libcu++, CUB, Thrust) compiled by clang: they take it for NVRTC."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,13 @@ import pycuda.driver as drv
 from pycuda.compiler import SourceModule, compile
 from tests.python.depth import at_depth
 
+
+def is_installed():
+    return any(dist.name in ("cuda-cccl", "nvidia-cuda-cccl") for dist in metadata.distributions())
+
+
 pytestmark = [
+    pytest.mark.skipif(not is_installed(), reason="CCCL's headers are not installed"),
     pytest.mark.usefixtures("context", "clang"),
     pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded:UserWarning"),
 ]
