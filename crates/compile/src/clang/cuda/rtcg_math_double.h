@@ -12,7 +12,6 @@ extern "C++" {
 
 // Polynomials by Horner's rule: the first coefficient is that of x^0.
 #define RTCG_DFMA(a, b, c) __builtin_fma(a, b, c)
-#define RTCG_DP1(x, a) (a)
 #define RTCG_DP2(x, a, b) RTCG_DFMA(b, x, a)
 #define RTCG_DP3(x, a, ...) RTCG_DFMA(RTCG_DP2(x, __VA_ARGS__), x, a)
 #define RTCG_DP4(x, a, ...) RTCG_DFMA(RTCG_DP3(x, __VA_ARGS__), x, a)
@@ -38,7 +37,6 @@ extern "C++" {
 #define RTCG_DP24(x, a, ...) RTCG_DFMA(RTCG_DP23(x, __VA_ARGS__), x, a)
 #define RTCG_DP25(x, a, ...) RTCG_DFMA(RTCG_DP24(x, __VA_ARGS__), x, a)
 #define RTCG_DP26(x, a, ...) RTCG_DFMA(RTCG_DP25(x, __VA_ARGS__), x, a)
-#define RTCG_DP27(x, a, ...) RTCG_DFMA(RTCG_DP26(x, __VA_ARGS__), x, a)
 
 #define RTCG_DINF __builtin_inf()
 #define RTCG_DNAN rtcg_dreal(0x7ff8000000000000ull)
@@ -141,8 +139,8 @@ RTCG_DEVICE double rtcg_dexp10_series(double x, double *t) {
     *t = RTCG_DFMA(x, 0x1.a934f0979a371p1, RTCG_DROUNDER);
     const double n = *t - RTCG_DROUNDER, whole = RTCG_DFMA(n, -0x1.34413509f78p-2, x), f = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole),
         lost = RTCG_DFMA(n, -0x1.fef311f12b358p-46, whole - f);
-    const double p = RTCG_DFMA(f * f, RTCG_DP10(f, 0x1.53524c73cea76p1, 0x1.0470591de2c6p1, 0x1.2bd7609fd5398p0, 0x1.1429ffd1eb246p-1, 0x1.a7ed70a0ed97ep-3,
-        0x1.16e4df76cc082p-4, 0x1.41165fcb09588p-6, 0x1.48988cfc0fc27p-8, 0x1.2f72f199572bp-10, 0x1.f9d4a2e61b14fp-13),
+    const double p = RTCG_DFMA(f * f, RTCG_DP10(f, 0x1.53524c73cea76p1, 0x1.0470591de2c6p1, 0x1.2bd7609fd5398p0, 0x1.1429ffd1eb246p-1,
+        0x1.a7ed70a0ed97ep-3, 0x1.16e4df76cc082p-4, 0x1.41165fcb09588p-6, 0x1.48988cfc0fc27p-8, 0x1.2f72f199572bp-10, 0x1.f9d4a2e61b14fp-13),
         RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, lost * 0x1.26bb1bbb55516p1));
     return 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
 }
@@ -162,8 +160,9 @@ RTCG_DEVICE double exp10(double x) {
 RTCG_DEVICE rtcg_dd rtcg_dexpm1(double x) {
     const double t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
     const double r = RTCG_DFMA(n, -RTCG_DLN2, x), s = n * -RTCG_DLN2_LO, q = r + s, z = q * q;
-    const double p = RTCG_DFMA(z, 0x1.000000000000ap-1, RTCG_DFMA(z * q, RTCG_DP9(q, 0x1.55555555554fcp-3, 0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10,
-        0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26), s));
+    const double p = RTCG_DFMA(z, 0x1.000000000000ap-1, RTCG_DFMA(z * q, RTCG_DP9(q, 0x1.55555555554fcp-3, 0x1.5555555550697p-5,
+        0x1.11111111271ep-7, 0x1.6c16c18484102p-10, 0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22,
+        0x1.ad8f041ba7caap-26), s));
     const double u = rtcg_dscaled(1.0, t), c = u - 1, h = RTCG_DFMA(u, r, c);
     return {h, RTCG_DFMA(u, p, RTCG_DFMA(u, r, c - h))};
 }
@@ -311,7 +310,7 @@ RTCG_DEVICE double atanh(double x) {
     return __builtin_copysign(0.5 * log1p((a + a) / (1 - a)), x);
 }
 
-// The sign of a power, where b is whole, and NaN else for a < 0. Where b is no integer it is less than 2^52, so that its first part is one and differs from it.
+// The sign of a power, where b is whole, and NaN else for a < 0. Where b is not whole, neither is b / 2.
 RTCG_DEVICE double rtcg_dpow_signed(double y, double a, double b, bool *is_odd) {
     const double half = 0.5 * b;
     const bool is_whole = __builtin_rint(b) == b;
@@ -380,11 +379,11 @@ RTCG_DEVICE double rtcg_drsqrt(double hi, double lo) {
     const double y = __builtin_sqrt(hi), r = 1 / y, rest = RTCG_DFMA(-y, y, hi) + lo;
     return RTCG_DFMA(r, RTCG_DFMA(-0.5 * rest * r, r, RTCG_DFMA(-r, y, 1.0)), r);
 }
+// Where the first product below would round off a subnormal number, and special values.
+RTCG_DRARE double rtcg_drsqrt_rare(double x) { return x > 0 && x < 1 ? rtcg_drsqrt(x * 0x1p200, 0) * 0x1p100 : 1 / __builtin_sqrt(x); }
 RTCG_DEVICE double rsqrt(double x) {
-    const double y = __builtin_sqrt(x), r = 1 / y;
-    double z = RTCG_DFMA(r, RTCG_DFMA(RTCG_DFMA(-y, y, x) * -0.5 * r, r, RTCG_DFMA(-r, y, 1.0)), r);
-    // What the first product rounds off is subnormal for a small x.
-    if (!(x > 0x1p-960 && x < RTCG_DINF)) z = x > 0 && x < 1 ? rtcg_drsqrt(x * 0x1p200, 0) * 0x1p100 : r;
+    double z = rtcg_drsqrt(x, 0);
+    if (!(x > 0x1p-960 && x < RTCG_DINF)) z = rtcg_drsqrt_rare(x);
     return z;
 }
 // 2^-e and 2^e for numbers of at most this size, so that scaled ones have squares in range.
@@ -976,7 +975,9 @@ RTCG_DEVICE double modf(double x, double *whole) {
 // The exponent's field; that of a subnormal number is 0 or less. Other numbers are normal where the field less 1 is below 2046.
 RTCG_DEVICE int rtcg_dfield(double x) { return (rtcg_dhi(x) >> 20) & 0x7ff; }
 RTCG_DEVICE bool rtcg_dis_normal_field(int field) { return (unsigned)(field - 1) < 2046; }
-RTCG_DEVICE double rtcg_dwith_field(double x, int field) { return rtcg_dreal((rtcg_dbits(x) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)field << 52); }
+RTCG_DEVICE double rtcg_dwith_field(double x, int field) {
+    return rtcg_dreal((rtcg_dbits(x) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)field << 52);
+}
 RTCG_DRARE double rtcg_dfrexp_rare(double x, int *e) {
     const bool has_none = rtcg_dfield(x) == 0x7ff || x == 0;
     *e = has_none ? 0 : rtcg_dfield(x * 0x1p54) - (1022 + 54);
@@ -1045,7 +1046,8 @@ RTCG_DEVICE double rtcg_dremainder_of(double a, double b, unsigned *low) {
         const int field = (rtcg_dhi(is_small ? b * 0x1p54 : b) >> 20) - (is_small ? 54 : 0);
         for (int by; (by = (rtcg_dhi(r) >> 20) - field - 51) > 0 && r >= 0x1p-1022;) {
             const int first = by >> 1;
-            const double d = b * rtcg_dpower(first) * rtcg_dpower(by - first), k = __builtin_trunc(r / d), s = RTCG_DFMA(-k, d, r), w = s < 0 ? k - 1 : k;
+            const double d = b * rtcg_dpower(first) * rtcg_dpower(by - first), k = __builtin_trunc(r / d), s = RTCG_DFMA(-k, d, r);
+            const double w = s < 0 ? k - 1 : k;
             r = s < 0 ? s + d : s;
             q += by < 32 ? (unsigned)rtcg_dlo(w + 0x1p52) << by : 0;
         }
