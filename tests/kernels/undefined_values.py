@@ -1,7 +1,7 @@
 """Idioms whose values the language leaves open and that programs rely on: what NVRTC and the device make of them.
 
 A variable that only a warp's leader writes before a shuffle, an inactive lane's register, floats out of an integer's
-range, memory read as another type, a loop that waits for memory, a function that ends without a value, an access by
+range, memory read as another type, masks of any bytes as `bool`, a loop that waits for memory, a function that ends without a value, an access by
 a null pointer. Oracles: what the leader wrote; `cvt` to 32 or 64 bits, of which the lowest are kept.
 """
 
@@ -158,6 +158,21 @@ _punned("enumeration_beyond_its_names", "enum E { A, B }; E e = (E)(a & 7); r = 
 SUITE.add("shared_bytes_as_int_and_float", "__global__ void k(const int *a, int *o) { __shared__ __align__(4) char buffer[256]; ((int *)buffer)[threadIdx.x] = a[threadIdx.x] & 0x3fffffff; __syncthreads();"
           " o[threadIdx.x] = __float_as_int(((float *)buffer)[63 - threadIdx.x]); }", Launch(["a", "o"], (1,), (64,)),
           buffers={"a": WORDS, "o": poisoned(64, np.int32)}, expect=lambda b: {"o": b["a"][::-1] & 0x3FFFFFFF})
+
+# Masks of bytes that are not only 0 and 1, read as `bool`.
+_MASK = np.array([0, 1, 2, 3, 127, 128, 254, 255] * 8, np.uint8)
+for _name, _body, _true, _false in [
+    ("chosen", "o[i] = m[i] ? 5 : 7;", 5, 7),
+    ("branch", "if (m[i]) o[i] = 1; else o[i] = 2;", 1, 2),
+    ("inverted", "o[i] = !m[i];", 0, 1),
+    ("both", "bool b = m[i]; if (b && m[i]) o[i] = 3; else o[i] = 4;", 3, 4),
+    ("in_shared_memory", "__shared__ bool s[64]; ((unsigned char *)s)[i] = ((const unsigned char *)m)[i]; __syncthreads(); o[i] = s[i] ? 8 : 9;", 8, 9),
+    ("in_a_struct", "struct S { bool first, second; }; o[i] = ((const S *)(m + i / 2 * 2))->first ? 1 : 0; if (i & 1) o[i] = m[i] ? 1 : 0;", 1, 0),
+]:
+    def _of_mask(buffers: dict[str, np.ndarray], t: int = _true, f: int = _false) -> dict[str, np.ndarray]:
+        return {"o": np.where(buffers["m"] != 0, t, f).astype(np.int32)}
+    SUITE.add(f"mask_of_bytes_is_read_as_bool_{_name}", f"__global__ void k(const bool *m, int *o) {{ int i = threadIdx.x; {_body} }}", Launch(["m", "o"], (1,), (64,)),
+              buffers={"m": _MASK, "o": poisoned(64, np.int32)}, expect=_of_mask)
 
 # Loops without an effect, functions without a value.
 SUITE.add("loop_waits_for_memory", "__device__ volatile int flag; __global__ void k(int *o) { if (threadIdx.x == 63) flag = 1; if (threadIdx.x < 32) while (!flag) {} o[threadIdx.x] = 3 + flag; }",

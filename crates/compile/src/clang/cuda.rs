@@ -196,12 +196,13 @@ const OUTPUT: &str = "program.ptx";
 
 /// LLVM's text in which numbers become integers by the device's instructions. Those of LLVM have no result for numbers
 /// that are too large: what uses one may be left out. The device saturates, and narrow integers are cut off those of 32
-/// bits, as by NVRTC.
+/// bits, as by NVRTC. A byte in memory that is read as `bool` is true where it is not 0, and not only where it is 1: such
+/// are masks of 0 and 255.
 fn with_conversions_of_the_device(ir: &str) -> String {
     let mut text = String::with_capacity(ir.len() + ir.len() / 16);
     let mut declared = BTreeSet::new();
     for (number, line) in ir.lines().enumerate() {
-        match conversion(line, number, &mut declared) {
+        match truth_of_byte(line).or_else(|| conversion(line, number, &mut declared)) {
             Some(converted) => text.push_str(&converted),
             None => text.push_str(line),
         }
@@ -212,6 +213,18 @@ fn with_conversions_of_the_device(ir: &str) -> String {
     };
     declared.iter().filter(is_new).for_each(|declaration| text.push_str(declaration));
     text
+}
+
+/// What a line becomes that reads a byte as `bool`, or makes a truth value of it.
+fn truth_of_byte(line: &str) -> Option<String> {
+    let (head, rest) = line.split_once(" = ")?;
+    if let Some(rest) = rest.strip_prefix("trunc i8 ") {
+        let (value, tail) = rest.split_once(" to i1")?;
+        return Some(format!("{head} = icmp ne i8 {value}, 0{tail}"));
+    }
+    let is_load = ["load i8, ", "load volatile i8, "].iter().any(|load| rest.starts_with(load));
+    let (before, after) = line.split_once(", !range !").filter(|_| is_load)?;
+    Some([before, after.trim_start_matches(|c: char| c.is_ascii_digit())].concat())
 }
 
 /// What a line with `fptosi` or `fptoui` becomes, or with the intrinsic that saturates: constants are converted by the
@@ -461,6 +474,15 @@ pub(crate) fn log_in_words_of_nvrtc(log: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_that_are_not_0_are_true() {
+        let ir = "  %0 = load i8, ptr %p, align 1, !tbaa !4, !range !6, !noundef !7\n  %b = trunc i8 %0 to i1\n  \
+                  %1 = load i32, ptr %q, align 4, !range !8\n  %c = trunc i32 %1 to i8\n";
+        let expected = "  %0 = load i8, ptr %p, align 1, !tbaa !4, !noundef !7\n  %b = icmp ne i8 %0, 0\n  \
+                        %1 = load i32, ptr %q, align 4, !range !8\n  %c = trunc i32 %1 to i8\n";
+        assert_eq!(with_conversions_of_the_device(ir), expected);
+    }
 
     #[test]
     fn names_are_taken_from_their_variables() {
