@@ -406,6 +406,11 @@ RTCG_DEVICE rtcg_dd rtcg_dadd_square(rtcg_dd s, double x) {
     const rtcg_dd p = rtcg_dproduct(x, x), w = rtcg_dsum(s.hi, p.hi);
     return {w.hi, s.lo + (w.lo + p.lo)};
 }
+// The same, but for a rounding where the square is larger than the sum.
+RTCG_DEVICE rtcg_dd rtcg_dadd_square_quick(rtcg_dd s, double x) {
+    const double w = RTCG_DFMA(x, x, s.hi);
+    return {w, s.lo + RTCG_DFMA(x, x, s.hi - w)};
+}
 RTCG_DEVICE double rtcg_droot(rtcg_dd s, double up) {
     const double y = __builtin_sqrt(s.hi), r = RTCG_DFMA(RTCG_DFMA(-y, y, s.hi) + s.lo, 0.5 / y, y);
     return (s.hi > 0 ? r : y) * up;
@@ -445,7 +450,7 @@ RTCG_DEVICE double rhypot(double x, double y) {
         for (int i = 0; i < n; i++) largest = rtcg_dlarger(__builtin_fabs(a[i]), largest); \
         const double down = rtcg_dsize_scales(largest, &up); \
         rtcg_dd s = {0, 0}; \
-        for (int i = 0; i < n; i++) s = rtcg_dadd_square(s, a[i] * down); \
+        for (int i = 0; i < n; i++) s = rtcg_dadd_square_quick(s, a[i] * down); \
         return largest == RTCG_DINF ? at_infinity : form(s); \
     }
 #define RTCG_DFORM(s) rtcg_droot(s, up)
