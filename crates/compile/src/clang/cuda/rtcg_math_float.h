@@ -201,7 +201,7 @@ RTCG_DEVICE rtcg_ff rtcg_flog_close(float a) {
     const float z = s * s, c = s * z * RTCG_FP4(z, 0x1.555554p-1f, 0x1.999c26p-2f, 0x1.23d3e6p-2f, 0x1.f13abp-3f);
     // A first part of log 2 that is exact in products, and the rest.
     const rtcg_ff w = rtcg_fquick(e * 0x1.62e4p-24f, s + s);
-    return rtcg_fquick(w.hi, w.lo + RTCG_FFMA(e, 0x1.7f7d1cp-43f, RTCG_FFMA(2.0f, rest, c)));
+    return rtcg_fquick(w.hi, w.lo + RTCG_FFMA(e, 0x1.7f7d1cp-43f, RTCG_FFMA(RTCG_FFMA(2.0f, z, 2.0f), rest, c)));
 }
 // The special cases of C99, for a that is not positive and finite, or an infinite b.
 RTCG_DEVICE float rtcg_fpow_special(float a, float b, float y, bool is_odd, bool is_whole) {
@@ -266,21 +266,27 @@ RTCG_DEVICE float rtcg_flength(float s, float x, float y, float z, float w) {
     if (!(s > 0x1p-90f && s < 0x1p126f)) r = rtcg_flength_far(x, y, z, w, false);
     return r;
 }
-RTCG_DEVICE float rtcg_flength_inverse(float s, float x, float y, float z, float w) {
-    float r = 1 / __builtin_sqrtf(s);
+RTCG_DEVICE float rtcg_flength_inverse(float s, float lo, float x, float y, float z, float w) {
+    // What the root and products lost is given back.
+    const float root = __builtin_sqrtf(s), v = 1 / root;
+    float r = RTCG_FFMA((RTCG_FFMA(-root, root, s) + lo) * (-0.5f * v * v), v, v);
     if (!(s > 0x1p-90f && s < 0x1p126f)) r = rtcg_flength_far(x, y, z, w, true);
     return r;
 }
 #define RTCG_FSUM2(x, y) RTCG_FFMA(x, x, y * y)
 #define RTCG_FSUM3(x, y, z) RTCG_FFMA(x, x, RTCG_FSUM2(y, z))
+#define RTCG_FLOST(x) RTCG_FFMA(x, x, -(x * x))
 RTCG_DEVICE float hypot(float x, float y) { return rtcg_flength(RTCG_FSUM2(x, y), x, y, 0, 0); }
-RTCG_DEVICE float rhypot(float x, float y) { return rtcg_flength_inverse(RTCG_FSUM2(x, y), x, y, 0, 0); }
+RTCG_DEVICE float rhypot(float x, float y) { return rtcg_flength_inverse(RTCG_FSUM2(x, y), RTCG_FLOST(y), x, y, 0, 0); }
 RTCG_DEVICE float norm3df(float x, float y, float z) { return rtcg_flength(RTCG_FSUM3(x, y, z), x, y, z, 0); }
-RTCG_DEVICE float rnorm3df(float x, float y, float z) { return rtcg_flength_inverse(RTCG_FSUM3(x, y, z), x, y, z, 0); }
+RTCG_DEVICE float rnorm3df(float x, float y, float z) { return rtcg_flength_inverse(RTCG_FSUM3(x, y, z), RTCG_FLOST(z), x, y, z, 0); }
 RTCG_DEVICE float norm4df(float x, float y, float z, float w) { return rtcg_flength(RTCG_FSUM2(x, y) + RTCG_FSUM2(z, w), x, y, z, w); }
-RTCG_DEVICE float rnorm4df(float x, float y, float z, float w) { return rtcg_flength_inverse(RTCG_FSUM2(x, y) + RTCG_FSUM2(z, w), x, y, z, w); }
+RTCG_DEVICE float rnorm4df(float x, float y, float z, float w) {
+    return rtcg_flength_inverse(RTCG_FSUM2(x, y) + RTCG_FSUM2(z, w), RTCG_FLOST(y) + RTCG_FLOST(w), x, y, z, w);
+}
 #undef RTCG_FSUM2
 #undef RTCG_FSUM3
+#undef RTCG_FLOST
 RTCG_DEVICE float rtcg_flength_of(int n, const float *a, bool is_inverse) {
     double sum = 0;
     bool is_infinite = false;
@@ -493,19 +499,24 @@ RTCG_DEVICE float normcdf(float x) {
 RTCG_DEVICE float rtcg_ferfinv_of(float w) { return RTCG_FP10(w, -0x1.d203bp-4f, 0x1.db297ap-3f, 0x1.7aa228p-7f, -0x1.33bdb8p-9f, -0x1.da1124p-14f,
     0x1.2de71p-15f, 0x1.d2c5ecp-18f, -0x1.5989ep-19f, 0x1.32ca1ep-22f, -0x1.9203e2p-27f); }
 #define RTCG_FEXP_M5 0x1.b993fep-8f
+// erfcinv(y) / s for v = 1 / s, s^2 = -log(y (2 - y)), s from 2.23 to 4.3.
+RTCG_DEVICE float rtcg_ferfcinv_near(float v) { return RTCG_FP8(v, 0x1.ff87dap-1f, -0x1.977ce8p-16f, -0x1.76ba5ep0f, 0x1.746356p2f, -0x1.e1c714p3f,
+    0x1.af364ap4f, -0x1.be617p4f, 0x1.856efep3f); }
 // erfcinv(y) for small y, where u = y (2 - y).
 RTCG_DEVICE float rtcg_ferfcinv_tail(float u) {
     const float s = __builtin_sqrtf(-rtcg_flog(u)), v = 1 / s;
-    const float near = RTCG_FP8(v, 0x1.ff87dap-1f, -0x1.977ce8p-16f, -0x1.76ba5ep0f, 0x1.746356p2f, -0x1.e1c714p3f, 0x1.af364ap4f, -0x1.be617p4f,
-        0x1.856efep3f);
     const float far = RTCG_FP7(v, 0x1.001a84p0f, -0x1.01ca78p-5f, -0x1.268082p0f, 0x1.06fde4p2f, -0x1.2cb79cp3f, 0x1.dc291p3f, -0x1.64af78p3f);
-    return u == 0 ? RTCG_FINF : u > 0 ? s * (s < 4.2f ? near : far) : RTCG_FNAN;
+    return u == 0 ? RTCG_FINF : u > 0 ? s * (s < 4.2f ? rtcg_ferfcinv_near(v) : far) : RTCG_FNAN;
 }
-RTCG_FRARE float rtcg_ferfinv_far(float x) { return rtcg_ferfcinv_tail(RTCG_FFMA(-x, x, 1.0f)); }
+// For 0 <= u < exp(-5), w = -log(u).
+RTCG_DEVICE float rtcg_ferfinv_tail(float u, float w) {
+    const float s = __builtin_sqrtf(w), y = s * rtcg_ferfcinv_near(1 / s);
+    return u > 0 ? y : u == 0 ? RTCG_FINF : RTCG_FNAN;
+}
 RTCG_DEVICE float erfinv(float x) {
-    const float u = RTCG_FFMA(-x, x, 1.0f);
-    float y = RTCG_FFMA(x, rtcg_ferfinv_of(-rtcg_flog(u)), x);
-    if (!(u > RTCG_FEXP_M5)) y = rtcg_ferfinv_far(x);
+    const float u = RTCG_FFMA(-x, x, 1.0f), w = -rtcg_flog(u);
+    float y = RTCG_FFMA(x, rtcg_ferfinv_of(w), x);
+    if (!(u > RTCG_FEXP_M5)) y = rtcg_ferfinv_tail(u, w);
     return __builtin_copysignf(y, x);
 }
 RTCG_FRARE float rtcg_ferfcinv_far(float y) {
@@ -665,14 +676,14 @@ RTCG_FLONG float jn(int n, float x) {
         for (int i = 1; i < n; i++, k += 1) { const float next = RTCG_FFMA(k * by, now, -before); before = now; now = next; }
         y = now;
     } else {
-        const int top = 2 * ((n + (int)__builtin_sqrtf(50 * order)) / 2);
+        const int top = 2 * ((n + 3 + (int)__builtin_sqrtf(14 * order)) / 2);
         float after = 0, now = 1, sum = 0, found = 0, k = (float)top;
-        for (int i = top; i > 0; i--, k -= 1) {
-            const float before = RTCG_FFMA(k * by, now, -after);
-            after = now; now = before;
-            if (__builtin_fabsf(now) > 0x1p60f) { now *= 0x1p-60f; after *= 0x1p-60f; found *= 0x1p-60f; sum *= 0x1p-60f; }
-            if (i % 2 && i > 1) sum += now;
-            if (i == n) found = after;
+        for (int i = top; i > 0; i -= 2, k -= 2) {
+            const float one = RTCG_FFMA(k * by, now, -after), two = RTCG_FFMA((k - 1) * by, one, -now), scale = __builtin_fabsf(two) > 0x1p60f ? 0x1p-60f : 1.0f;
+            found = scale * (i == n ? now : i - 1 == n ? one : found);
+            sum = scale * (sum + now);
+            after = scale * one;
+            now = scale * two;
         }
         y = found / RTCG_FFMA(2.0f, sum, now);
     }
@@ -727,9 +738,11 @@ RTCG_DEVICE bool isnormal(float x) { return isfinite(x) && __builtin_fabsf(x) >=
 RTCG_DEVICE bool signbit(float x) { return rtcg_fnegative(x); }
 RTCG_DEVICE float fdim(float x, float y) { return x <= y ? 0.0f : x - y; }
 RTCG_DEVICE float nanf(const char *) { return RTCG_FNAN; }
+// Conversions to 64 bits are slow on some processors.
+RTCG_FRARE long long rtcg_fto_integer_far(float whole) { return __nvvm_f2ll_rz(whole); }
 RTCG_DEVICE long long rtcg_fto_integer(float whole) {
-    long long n = (int)(rtcg_fbits(whole + RTCG_FROUNDER) << 10) >> 10;
-    if (!(__builtin_fabsf(whole) < 0x1p21f)) n = __nvvm_f2ll_rz(whole);
+    long long n = __nvvm_f2i_rz(whole);
+    if (!(__builtin_fabsf(whole) < 0x1p31f)) n = rtcg_fto_integer_far(whole);
     return n;
 }
 RTCG_DEVICE long long llrint(float x) { return rtcg_fto_integer(__builtin_rintf(x)); }
@@ -749,16 +762,18 @@ RTCG_DEVICE float frexp(float x, int *e) {
     *e = has_none ? 0 : field - (is_small ? 126 + 24 : 126);
     return has_none ? x + x : rtcg_freal((b & 0x807fffffu) | 0x3f000000u);
 }
-RTCG_DEVICE int ilogb(float x) {
+// The exponent of a finite number that is not 0; 128 for others that are not.
+RTCG_DEVICE int rtcg_fexponent(float x) {
     const bool is_small = __builtin_fabsf(x) < 0x1p-126f;
-    const int field = (rtcg_fbits(is_small ? x * 0x1p24f : x) >> 23) & 0xff;
-    int e = field - (is_small ? 127 + 24 : 127);
-    e = field == 0xff ? 0x7fffffff : e;
-    return x == 0 || x != x ? (int)0x80000000 : e;
+    return (int)((rtcg_fbits(is_small ? x * 0x1p24f : x) >> 23) & 0xff) - (is_small ? 127 + 24 : 127);
+}
+RTCG_DEVICE int ilogb(float x) {
+    const int e = rtcg_fexponent(x), y = e == 128 ? 0x7fffffff : e;
+    return x == 0 || x != x ? (int)0x80000000 : y;
 }
 RTCG_DEVICE float logb(float x) {
-    const float e = (float)ilogb(x);
-    return x == 0 ? -RTCG_FINF : __builtin_fabsf(x) < RTCG_FINF ? e : x * x;
+    const float e = (float)rtcg_fexponent(x), y = __builtin_fabsf(x) < RTCG_FINF ? e : x * x;
+    return x == 0 ? -RTCG_FINF : y;
 }
 // By three factors: those before the last one are exact, or the result is infinite or zero anyway.
 RTCG_FRARE float rtcg_fldexp_far(float x, int n) {
@@ -771,7 +786,7 @@ RTCG_DEVICE float ldexp(float x, int n) {
     // From a normal number to another one the exponent is added.
     const unsigned field = (rtcg_fbits(x) >> 23) & 0xff;
     float y = rtcg_freal(rtcg_fbits(x) + ((unsigned)n << 23));
-    if (field - 1 >= 254 || field + (unsigned)n - 1 >= 254) y = rtcg_fldexp_far(x, n);
+    if ((field - 1 >= 254) | (field + (unsigned)n - 1 >= 254)) y = rtcg_fldexp_far(x, n);
     return y;
 }
 RTCG_DEVICE float scalbn(float x, int n) { return ldexp(x, n); }
@@ -783,7 +798,7 @@ RTCG_DEVICE float nextafter(float x, float y) {
     return x != x || y != y ? x + y : r;
 }
 
-// Remainders: each step is exact, and takes at least 20 bits of the quotient. *low has the last bits of the quotient.
+// Remainders: each step is exact, and takes at least 20 bits of the quotient (of a division that options do not make approximate). *low has the last bits of the quotient.
 RTCG_DEVICE float rtcg_fremainder_of(float a, float b, unsigned *low) {
     unsigned q = 0;
     float r = a;
@@ -792,14 +807,15 @@ RTCG_DEVICE float rtcg_fremainder_of(float a, float b, unsigned *low) {
         const bool is_small = b < 0x1p-126f;
         const int field = (int)(rtcg_fbits(is_small ? b * 0x1p24f : b) >> 23) - (is_small ? 24 : 0);
         for (int by; (by = (int)(rtcg_fbits(r) >> 23) - field - 21) > 0 && r >= 0x1p-126f;) {
+            by = by > 254 ? 254 : by;
             const int first = by >> 1;
             const float d = b * rtcg_freal((unsigned)(first + 127) << 23) * rtcg_freal((unsigned)(by - first + 127) << 23);
-            const float k = __builtin_truncf(r / d), s = RTCG_FFMA(-k, d, r), w = s < 0 ? k - 1 : k;
+            const float k = __builtin_truncf(__fdiv_rn(r, d)), s = RTCG_FFMA(-k, d, r), w = s < 0 ? k - 1 : k;
             r = s < 0 ? s + d : s;
             q += by < 32 ? (rtcg_fbits(w + 0x1p23f) & 0x7fffffu) << by : 0;
         }
     }
-    const float k = __builtin_truncf(r / b), s = RTCG_FFMA(-k, b, r), w = s < 0 ? k - 1 : k;
+    const float k = __builtin_truncf(__fdiv_rn(r, b)), s = RTCG_FFMA(-k, b, r), w = s < 0 ? k - 1 : k;
     *low = q + (rtcg_fbits(w + 0x1p23f) & 0x7fffffu);
     return s < 0 ? s + b : s;
 }
