@@ -762,18 +762,22 @@ RTCG_DEVICE float frexp(float x, int *e) {
     *e = has_none ? 0 : field - (is_small ? 126 + 24 : 126);
     return has_none ? x + x : rtcg_freal((b & 0x807fffffu) | 0x3f000000u);
 }
-// The exponent of a finite number that is not 0; 128 for others that are not.
-RTCG_DEVICE int rtcg_fexponent(float x) {
-    const bool is_small = __builtin_fabsf(x) < 0x1p-126f;
-    return (int)((rtcg_fbits(is_small ? x * 0x1p24f : x) >> 23) & 0xff) - (is_small ? 127 + 24 : 127);
+RTCG_FRARE int rtcg_filogb_far(float x) {
+    const int e = (int)(rtcg_fbits(x * 0x1p24f) >> 23 & 0xff) - 127 - 24;
+    return x == 0 || x != x ? (int)0x80000000 : rtcg_fis_infinite(x) ? 0x7fffffff : e;
 }
 RTCG_DEVICE int ilogb(float x) {
-    const int e = rtcg_fexponent(x), y = e == 128 ? 0x7fffffff : e;
-    return x == 0 || x != x ? (int)0x80000000 : y;
+    const unsigned field = rtcg_fbits(x) >> 23 & 0xff;
+    int e = (int)field - 127;
+    if (field - 1 >= 254) e = rtcg_filogb_far(x);
+    return e;
 }
+RTCG_FRARE float rtcg_flogb_far(float x) { return x == 0 ? -RTCG_FINF : __builtin_fabsf(x) < RTCG_FINF ? (float)rtcg_filogb_far(x) : x * x; }
 RTCG_DEVICE float logb(float x) {
-    const float e = (float)rtcg_fexponent(x), y = __builtin_fabsf(x) < RTCG_FINF ? e : x * x;
-    return x == 0 ? -RTCG_FINF : y;
+    const unsigned field = rtcg_fbits(x) >> 23 & 0xff;
+    float e = (float)((int)field - 127);
+    if (field - 1 >= 254) e = rtcg_flogb_far(x);
+    return e;
 }
 // By three factors: those before the last one are exact, or the result is infinite or zero anyway.
 RTCG_FRARE float rtcg_fldexp_far(float x, int n) {
