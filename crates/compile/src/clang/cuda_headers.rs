@@ -159,8 +159,6 @@ define_headers! {
     "rtcg_nv_atomics.h",
     "rtcg_rounding.h",
     "rtcg_shared.h",
-    "rtcg_single.h",
-    "rtcg_special.h",
     "rtcg_textures.h",
     "rtcg_warp.h",
     "sm_20_atomic_functions.h",

@@ -6,9 +6,8 @@
 #include "rtcg_base.h"
 #include "rtcg_intrinsics.h"
 #include "rtcg_math_double.h"
-#include "rtcg_single.h"
+#include "rtcg_math_float.h"
 #include "rtcg_math.h"
-#include "rtcg_special.h"
 // Those files turn it off for themselves.
 #if __RTCG_FMAD
 #pragma clang fp contract(fast)

@@ -1,131 +1,7 @@
-// The functions of <math.h> that are exact or simple, the names that C++ and CUDA have for all of them, and the other
-// forms: overloads for float, integers as double, min and max.
+// The names that C++ and CUDA have for mathematics, and the other forms: integers as double, min and max.
 #pragma once
 #pragma clang fp contract(off)
 extern "C++" {
-#define RTCG_EXACT(T, f, U) \
-    RTCG_DEVICE T fabs(T a) { return __builtin_fabs##f(a); } \
-    RTCG_DEVICE T floor(T a) { return __builtin_floor##f(a); } \
-    RTCG_DEVICE T ceil(T a) { return __builtin_ceil##f(a); } \
-    RTCG_DEVICE T trunc(T a) { return __builtin_trunc##f(a); } \
-    RTCG_DEVICE T rint(T a) { return __builtin_rint##f(a); } \
-    RTCG_DEVICE T nearbyint(T a) { return __builtin_rint##f(a); } \
-    RTCG_DEVICE T sqrt(T a) { return __builtin_sqrt##f(a); } \
-    RTCG_DEVICE T copysign(T a, T b) { return __builtin_copysign##f(a, b); } \
-    RTCG_DEVICE T fmax(T a, T b) { return __builtin_fmax##f(a, b); } \
-    RTCG_DEVICE T fmin(T a, T b) { return __builtin_fmin##f(a, b); } \
-    RTCG_DEVICE T fma(T a, T b, T c) { return __builtin_fma##f(a, b, c); } \
-    RTCG_DEVICE T fdim(T a, T b) { return a != a || b != b ? a + b : a > b ? a - b : (T)0; } \
-    RTCG_DEVICE bool isnan(T a) { return a != a; } \
-    RTCG_DEVICE bool isinf(T a) { return fabs(a) == (T)__builtin_inf(); } \
-    RTCG_DEVICE bool isfinite(T a) { return fabs(a) < (T)__builtin_inf(); } \
-    RTCG_DEVICE bool isnormal(T a) { return isfinite(a) && fabs(a) >= (sizeof(T) == 4 ? (T)0x1p-126 : (T)0x1p-1022); } \
-    RTCG_DEVICE bool signbit(T a) { return rtcg_negative(a); } \
-    RTCG_DEVICE T round(T a) { \
-        const T whole = trunc(fabs(a)); \
-        return copysign(whole + (fabs(a) - whole >= (T)0.5 ? (T)1 : (T)0), a); \
-    } \
-    RTCG_DEVICE long lround(T a) { return (long)round(a); } \
-    RTCG_DEVICE long long llround(T a) { return (long long)round(a); } \
-    RTCG_DEVICE long lrint(T a) { return (long)rint(a); } \
-    RTCG_DEVICE long long llrint(T a) { return (long long)rint(a); } \
-    RTCG_DEVICE T modf(T a, T *p) { \
-        *p = trunc(a); \
-        return copysign(isinf(a) ? (T)0 : a - *p, a); \
-    } \
-    RTCG_DEVICE T frexp(T a, int *p) { \
-        *p = 0; \
-        return a == 0 || !isfinite(a) ? a : rtcg_normalized(a, p); \
-    } \
-    RTCG_DEVICE int ilogb(T a) { \
-        int e; \
-        if (a == 0 || a != a) return -2147483647 - 1; \
-        if (isinf(a)) return 2147483647; \
-        rtcg_normalized(a, &e); \
-        return e - 1; \
-    } \
-    RTCG_DEVICE T logb(T a) { return a == 0 ? (T)-__builtin_inf() : isfinite(a) ? (T)ilogb(a) : a * a; } \
-    RTCG_DEVICE T scalbn(T a, int n) { return ldexp(a, n); } \
-    RTCG_DEVICE T scalbln(T a, long n) { return ldexp(a, n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n); } \
-    RTCG_DEVICE T nextafter(T a, T b) { \
-        if (a != a || b != b) return a + b; \
-        if (a == b) return b; \
-        if (a == 0) return copysign(rtcg_as_##T((U)1), b); \
-        return rtcg_as_##T((U)(rtcg_as_bits(a) + ((a < b) == (a > 0) ? 1 : -1))); \
-    }
-RTCG_EXACT(float, f, unsigned int)
-#undef RTCG_EXACT
-
-// Remainders, bit by bit: exact. q has the last bits of the quotient.
-#define RTCG_REMAINDERS(T, U, mantissa) \
-    static __inline__ __device__ T rtcg_fmod(T a, T b, unsigned int *q) { \
-        const T x = fabs(a), y = fabs(b); \
-        *q = 0; \
-        if (!(x < (T)__builtin_inf()) || y == 0 || y != y) return (T)__builtin_nan(""); \
-        if (x < y) return a; \
-        int ex, ey; \
-        const U one = (U)1 << mantissa; \
-        U mx = (rtcg_as_bits(rtcg_normalized(x, &ex)) & (one - 1)) | one; \
-        const U my = (rtcg_as_bits(rtcg_normalized(y, &ey)) & (one - 1)) | one; \
-        for (int k = ex - ey; k >= 0; k--) { \
-            *q *= 2; \
-            if (mx >= my) { mx -= my; *q += 1; } \
-            if (k) mx *= 2; \
-        } \
-        return copysign(ldexp((T)mx, ey - 1 - mantissa), a); \
-    } \
-    RTCG_DEVICE T fmod(T a, T b) { unsigned int q; return rtcg_fmod(a, b, &q); } \
-    RTCG_DEVICE T remquo(T a, T b, int *quotient) { \
-        unsigned int q; \
-        const T y = fabs(b), r = rtcg_fmod(a, b, &q); \
-        T m = fabs(r); \
-        *quotient = 0; \
-        if (r != r) return r; \
-        /* The nearest multiple, the even one of two. */ \
-        if (y < (T)__builtin_inf() && (m > y - m || (m == y - m && q & 1))) { m -= y; q++; } \
-        q &= 0x7fffffff; \
-        *quotient = signbit(a) != signbit(b) ? -(int)q : (int)q; \
-        return signbit(a) ? -m : m; \
-    } \
-    RTCG_DEVICE T remainder(T a, T b) { int q; return remquo(a, b, &q); }
-RTCG_REMAINDERS(float, unsigned int, 23)
-#undef RTCG_REMAINDERS
-
-// Results of two, and roots.
-RTCG_DEVICE void sincos(float a, float *s, float *c) { *s = sincos(a, c); }
-RTCG_DEVICE void sincospi(float a, float *s, float *c) { *s = sinpi(a); *c = cospi(a); }
-#if __RTCG_FTZ
-RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_ftz_f(a); }
-#else
-RTCG_DEVICE float rsqrt(float a) { return __nvvm_rsqrt_approx_f(a); }
-#endif
-RTCG_DEVICE float rcbrt(float a) { return (float)rcbrt((double)a); }
-RTCG_DEVICE float nanf(const char *) { return rtcg_as_float(0x7fffffffu); }
-RTCG_DEVICE float tgamma(float a) { return (float)tgamma((double)a); }
-RTCG_DEVICE float lgamma(float a) { return (float)lgamma((double)a); }
-
-// Lengths of vectors, in double precision.
-static __inline__ __device__ float rtcg_length(int n, const float *a, bool is_inverse) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        if (isinf(a[i])) return is_inverse ? 0 : __builtin_inff();
-        sum += (double)a[i] * a[i];
-    }
-    return (float)(is_inverse ? 1 / __builtin_sqrt(sum) : __builtin_sqrt(sum));
-}
-#define RTCG_LENGTHS(T, f) \
-    RTCG_DEVICE T norm##f(int n, const T *a) { return rtcg_length(n, a, false); } \
-    RTCG_DEVICE T rnorm##f(int n, const T *a) { return rtcg_length(n, a, true); } \
-    RTCG_DEVICE T rhypot##f(T a, T b) { const T v[] = {a, b}; return rtcg_length(2, v, true); } \
-    RTCG_DEVICE T norm3d##f(T a, T b, T c) { const T v[] = {a, b, c}; return rtcg_length(3, v, false); } \
-    RTCG_DEVICE T rnorm3d##f(T a, T b, T c) { const T v[] = {a, b, c}; return rtcg_length(3, v, true); } \
-    RTCG_DEVICE T norm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, false); } \
-    RTCG_DEVICE T rnorm4d##f(T a, T b, T c, T d) { const T v[] = {a, b, c, d}; return rtcg_length(4, v, true); }
-RTCG_LENGTHS(float, f)
-#undef RTCG_LENGTHS
-RTCG_DEVICE float norm(int n, const float *a) { return normf(n, a); }
-RTCG_DEVICE float rhypot(float a, float b) { return rhypotf(a, b); }
-
 // With -use_fast_math these are the intrinsics.
 #ifdef __USE_FAST_MATH__
 #define RTCG_FAST(name, fast) RTCG_DEVICE float name##f(float a) { return fast(a); }
@@ -148,9 +24,15 @@ RTCG_F1(cospi) RTCG_F1(asin) RTCG_F1(acos) RTCG_F1(atan) RTCG_F1(sinh) RTCG_F1(c
 RTCG_F1(acosh) RTCG_F1(atanh) RTCG_F1(erf) RTCG_F1(erfc) RTCG_F1(tgamma) RTCG_F1(lgamma) RTCG_F1(fabs) RTCG_F1(floor)
 RTCG_F1(ceil) RTCG_F1(trunc) RTCG_F1(rint) RTCG_F1(nearbyint) RTCG_F1(round) RTCG_F1(logb)
 RTCG_F2(atan2) RTCG_F2(hypot) RTCG_F2(copysign) RTCG_F2(fmax) RTCG_F2(fmin) RTCG_F2(fdim) RTCG_F2(nextafter) RTCG_F2(fmod)
-RTCG_F2(remainder)
+RTCG_F2(remainder) RTCG_F2(rhypot)
+RTCG_F1(erfinv) RTCG_F1(erfcinv) RTCG_F1(erfcx) RTCG_F1(normcdf) RTCG_F1(normcdfinv) RTCG_F1(cyl_bessel_i0) RTCG_F1(cyl_bessel_i1)
+RTCG_F1(j0) RTCG_F1(j1) RTCG_F1(y0) RTCG_F1(y1)
 #undef RTCG_F1
 #undef RTCG_F2
+RTCG_DEVICE float jnf(int n, float a) { return jn(n, a); }
+RTCG_DEVICE float ynf(int n, float a) { return yn(n, a); }
+RTCG_DEVICE float normf(int n, const float *a) { return norm(n, a); }
+RTCG_DEVICE float rnormf(int n, const float *a) { return rnorm(n, a); }
 RTCG_DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 RTCG_DEVICE void sincospif(float a, float *s, float *c) { sincospi(a, s, c); }
 RTCG_DEVICE float remquof(float a, float b, int *q) { return remquo(a, b, q); }

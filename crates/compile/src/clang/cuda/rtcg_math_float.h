@@ -97,8 +97,10 @@ RTCG_DEVICE float exp10(float x) {
 }
 // (exp(x) - 1) / 2^by for -30 <= x < 88.5 + by log 2. The power of 2 is 1 up to log 1.5, so that no difference loses what the series has.
 RTCG_DEVICE float rtcg_fexpm1(float x, unsigned by, bool is_close) {
-    const float t = RTCG_FFMA(x, RTCG_FLOG2E, -0.085f) + RTCG_FROUNDER, n = t - RTCG_FROUNDER, r = RTCG_FFMA(n, -RTCG_FLN2_LO, RTCG_FFMA(n, -RTCG_FLN2, x));
-    float p = RTCG_FFMA(r * r, RTCG_FP5(r, 0x1.000004p-1f, 0x1.5554e8p-3f, 0x1.5546bep-5f, 0x1.11e5fep-7f, 0x1.7eab7cp-10f), r);
+    const float t = RTCG_FFMA(x, RTCG_FLOG2E, -0.085f) + RTCG_FROUNDER, n = t - RTCG_FROUNDER, r_hi = RTCG_FFMA(n, -RTCG_FLN2, x);
+    // The first difference is exact, and near 0 the rest is less than what the next one would lose.
+    const float r_lo = RTCG_FFMA(n, -RTCG_FLN2_LO, r_hi), r = is_close && __builtin_fabsf(x) < 1.5f ? r_hi : r_lo;
+    float p = RTCG_FFMA(r * r, RTCG_FP6(r, 0x1p-1f, 0x1.55555ap-3f, 0x1.55552ap-5f, 0x1.11062cp-7f, 0x1.6cdb86p-10f, 0x1.b73af8p-13f), r);
     const float s = rtcg_freal((rtcg_fbits(t) << 23) + ((127 - by) << 23)), one = rtcg_freal((127 - by) << 23), c = s - one;
     // Powers beyond 2^24 lose the 1.
     if (is_close) p = RTCG_FFMA((s - c) - one, rtcg_freal(0x7f000000u - rtcg_fbits(s)), p);
@@ -234,17 +236,17 @@ RTCG_DEVICE float rtcg_fcube_root_inverse(float a) {
 }
 RTCG_DEVICE float cbrt(float x) {
     const float a = __builtin_fabsf(x);
-    const bool is_small = a < 0x1p-126f;
-    const float b = is_small ? a * 0x1p24f : a, g = rtcg_fcube_root_inverse(b), gg = g * g, y = b * gg, s = y * y;
-    const float rest = RTCG_FFMA(-s, y, b) - RTCG_FFMA(y, y, -s) * y, z = RTCG_FFMA(rest, gg * 0x1.555556p-2f, y), r = is_small ? z * 0x1p-8f : z;
+    const bool is_small = a < 0x1p-80f;
+    const float b = is_small ? a * 0x1p48f : a, g = rtcg_fcube_root_inverse(b), gg = g * g, y = b * gg, s = y * y;
+    const float rest = RTCG_FFMA(-s, y, b) - RTCG_FFMA(y, y, -s) * y, z = RTCG_FFMA(rest, gg * 0x1.555556p-2f, y), r = is_small ? z * 0x1p-16f : z;
     return __builtin_copysignf(a < RTCG_FINF ? r : a, x);
 }
 RTCG_DEVICE float rcbrt(float x) {
     const float a = __builtin_fabsf(x);
-    const bool is_small = a < 0x1p-126f;
-    const float b = is_small ? a * 0x1p24f : a, g = rtcg_fcube_root_inverse(b), gg = g * g, u = b * g;
+    const bool is_small = a < 0x1p-80f;
+    const float b = is_small ? a * 0x1p48f : a, g = rtcg_fcube_root_inverse(b), gg = g * g, u = b * g;
     const float rest = RTCG_FFMA(-u, gg, 1.0f) - RTCG_FFMA(u, RTCG_FFMA(g, g, -gg), RTCG_FFMA(b, g, -u) * gg), z = RTCG_FFMA(g * 0x1.555556p-2f, rest, g);
-    float r = is_small ? z * 0x1p8f : z;
+    float r = is_small ? z * 0x1p16f : z;
     r = a == 0 ? RTCG_FINF : r;
     r = a == RTCG_FINF ? 0.0f : r;
     return __builtin_copysignf(r, x);
@@ -592,7 +594,7 @@ RTCG_DEVICE float rtcg_fwave(float x, float shift, float amplitude, float phase)
     const float r = RTCG_FFMA(n, -0.5f * RTCG_FPI_LO, RTCG_FFMA(n, -0.5f * RTCG_FPI, x));
     float y = rtcg_fsin_turned(RTCG_FFMA(shift, RTCG_FPI, r) + phase, rtcg_fbits(t));
     if (!(x < RTCG_FFAR_ANGLE)) y = rtcg_fwave_far(x, shift);
-    return __builtin_sqrtf(0x1.45f306p-1f / x) * amplitude * y;
+    return 0x1.988454p-1f / __builtin_sqrtf(x) * amplitude * y;
 }
 // Of order 0 and 1, for x >= 8; `shift` makes them functions of the first kind or the second.
 RTCG_DEVICE float rtcg_fhankel_0(float x, float shift) {
