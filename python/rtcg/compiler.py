@@ -6,7 +6,6 @@ disk; see :func:`compile`.
 
 from __future__ import annotations
 
-from functools import cache
 
 from rtcg import _native
 from rtcg._pickling import PickledByArguments, remembers_arguments
@@ -52,15 +51,10 @@ DEFAULT_NVCC_FLAGS: list[str] = _native.default_nvcc_flags()
 def get_nvcc_version(nvcc: str) -> str:
     """Return the version text of the compiler that `nvcc` names.
 
-    The default name ``"nvcc"`` means NVRTC; any other name is a program.
+    The default name ``"nvcc"`` means the compiler in use, NVRTC or clang; any other name is a program.
     """
     version, _ = _native.compiler_info(nvcc)
     return version
-
-
-if not TYPE_CHECKING:
-    # Type checkers do not see through it.
-    get_nvcc_version = cache(get_nvcc_version)
 
 
 def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:

@@ -3,6 +3,7 @@
 ``--device virtual`` hides every real GPU, ``--device real`` insists on one;
 without it the tests run on device 0, whichever that is. ``--sample COMMIT``
 runs a part of all variants (depth.py) that the commit's hash chooses.
+``--few-variants`` runs some of a test that has many, always the same ones.
 """
 
 import atexit
@@ -33,6 +34,11 @@ def pytest_addoption(parser):
     parser.addoption("--device", choices=["virtual", "real"], help="insist on a virtual or on a real GPU")
     parser.addoption("--sample", metavar="COMMIT", help="run a sample of all variants, chosen by this text")
     parser.addoption("--share", type=int, default=60, metavar="N", help="the sample is one test in N (default: 60)")
+    parser.addoption("--few-variants", action="store_true", help="of tests with many variants run some")
+
+
+#: With ``--few-variants`` a test keeps so many variants, and one in `SHARE` of the others.
+KEPT, SHARE = 6, 4
 
 
 def pytest_configure(config):
@@ -79,6 +85,20 @@ def pytest_collection_modifyitems(config, items):
         chosen = [item for item in items if digest(item) % share == 0]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
+    elif config.getoption("--few-variants"):
+        chosen = {item.nodeid for item in few_variants(items)}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
+
+
+def few_variants(items):
+    """Of each test `KEPT` variants and one in `SHARE` of the others, by the hash of their names."""
+    by_function = collections.defaultdict(list)
+    for item in items:
+        by_function[item.nodeid.partition("[")[0]].append(item)
+    for variants in by_function.values():
+        variants.sort(key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
+        yield from variants[: KEPT + max(0, len(variants) - KEPT) // SHARE]
 
 
 def pytest_collection_finish():

@@ -292,3 +292,12 @@ def test_conversions_of_constants_are_those_of_the_device(flushes):
     module.get_function("k")(drv.In(given), drv.Out(out), block=(1, 1, 1))
     different = [f"{calls[2 * i]} gives {a}, unknown {b}" for i, (a, b) in enumerate(out.reshape(-1, 2)) if a != b]
     assert not different, "\n".join(different)
+
+
+def test_the_version_follows_the_choice_of_compiler(monkeypatch):
+    from rtcg.compiler import get_nvcc_version
+
+    pytest.importorskip("nvidia")
+    assert "clang" in get_nvcc_version("nvcc")
+    monkeypatch.setenv("RTCG_COMPILER", "nvrtc")
+    assert "NVRTC" in get_nvcc_version("nvcc")

@@ -97,7 +97,7 @@ RTCG_DEVICE float exp10(float x) {
 }
 // (exp(x) - 1) / 2^by for -30 <= x < 88.5 + by log 2. The power of 2 is 1 up to log 1.5, so that no difference loses what the series has.
 RTCG_DEVICE float rtcg_fexpm1(float x, unsigned by, bool is_close) {
-    const float t = RTCG_FFMA(x, RTCG_FLOG2E, -0.085f) + RTCG_FROUNDER, n = t - RTCG_FROUNDER, r_hi = RTCG_FFMA(n, -RTCG_FLN2, x);
+    const float t = RTCG_FFMA(x, RTCG_FLOG2E, -0.0849625f) + RTCG_FROUNDER, n = t - RTCG_FROUNDER, r_hi = RTCG_FFMA(n, -RTCG_FLN2, x);
     // The first difference is exact, and near 0 the rest is less than what the next one would lose.
     const float r_lo = RTCG_FFMA(n, -RTCG_FLN2_LO, r_hi), r = is_close && __builtin_fabsf(x) < 1.5f ? r_hi : r_lo;
     float p = RTCG_FFMA(r * r, RTCG_FP6(r, 0x1p-1f, 0x1.55555ap-3f, 0x1.55552ap-5f, 0x1.11062cp-7f, 0x1.6cdb86p-10f, 0x1.b73af8p-13f), r);

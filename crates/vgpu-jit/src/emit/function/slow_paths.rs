@@ -130,34 +130,39 @@ pub(crate) struct MatchReduxArgs {
 pub(crate) unsafe extern "C" fn match_or_redux(code: u32, active: u32, lanes: *mut MatchReduxArgs) {
     // SAFETY: by contract.
     let lanes = unsafe { &mut *lanes };
-    for lane in 0..32 {
+    let lanes_with = |value: u64, of: &LaneValues| (0..32).fold(0, |found, l| found | u32::from(of[l] == value) << l);
+    // Lanes with the same members have one result, and equal values one match: mostly the first round is the last.
+    let mut left = u32::MAX;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize;
         let members = lanes.members[lane] as u32 & active;
+        let mut alike = lanes_with(lanes.members[lane], &lanes.members);
         let values = (0..32).filter(|l| members >> l & 1 != 0).map(|l| lanes.value[l]);
+        let (mut result, mut is_all) = (0, false);
         if code < 16 {
             let own = if code == MATCH_ANY { Some(lanes.value[lane]) } else { values.clone().next() };
-            let same =
-                (0..32).filter(|&l| members >> l & 1 != 0 && Some(lanes.value[l]) == own).fold(0u32, |m, l| m | 1 << l);
-            let all = same == members;
-            lanes.result[lane] = u64::from(if code == MATCH_ANY || all { same } else { 0 });
-            lanes.flag[lane] = u64::from(all);
-            continue;
+            let equal = own.map_or(0, |own| lanes_with(own, &lanes.value));
+            is_all = equal & members == members;
+            result = if code == MATCH_ANY || is_all { equal & members } else { 0 };
+            alike &= if code == MATCH_ANY { equal } else { u32::MAX };
+        } else if code & REDUX_FLOAT == 0 {
+            let order = |v: u32| if code >= 32 { v ^ 0x8000_0000 } else { v };
+            let words = values.clone().map(|v| v as u32);
+            result = match code & 15 {
+                0 => words.fold(0, u32::wrapping_add),
+                1 => words.min_by_key(|&v| order(v)).unwrap_or(0),
+                2 => words.max_by_key(|&v| order(v)).unwrap_or(0),
+                3 => words.fold(u32::MAX, |a, b| a & b),
+                4 => words.fold(0, |a, b| a | b),
+                _ => words.fold(0, |a, b| a ^ b),
+            };
         }
-        if code & REDUX_FLOAT != 0 {
-            lanes.result[lane] = redux_float_lanes(code, values);
-            continue;
+        let result = if code & REDUX_FLOAT != 0 { redux_float_lanes(code, values) } else { u64::from(result) };
+        let new = alike & left;
+        for l in (0..32).filter(|l| new >> l & 1 != 0) {
+            (lanes.result[l], lanes.flag[l]) = (result, u64::from(is_all));
         }
-        let signed = code >= 32;
-        let order = |v: u32| if signed { v ^ 0x8000_0000 } else { v };
-        let words = values.map(|v| v as u32);
-        let result = match code & 15 {
-            0 => words.fold(0, u32::wrapping_add),
-            1 => words.min_by_key(|&v| order(v)).unwrap_or(0),
-            2 => words.max_by_key(|&v| order(v)).unwrap_or(0),
-            3 => words.fold(u32::MAX, |a, b| a & b),
-            4 => words.fold(0, |a, b| a | b),
-            _ => words.fold(0, |a, b| a ^ b),
-        };
-        lanes.result[lane] = u64::from(result);
+        left &= !alike;
     }
 }
 

@@ -9,6 +9,7 @@ use crate::JitError;
 use crate::emit::code::relocations::{self, RelocTarget, runtime_call_target};
 use crate::emit::function::emitter::FunctionEmitter;
 use crate::emit::function::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use crate::emit::isa;
 use crate::emit::ops;
 use crate::simt::body::{BlockBoundaryKind, Stmt, block_boundary_kind};
 use crate::simt::lane_classes::LaneClass;
@@ -17,6 +18,27 @@ use rtcg_ptx::ast::*;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_softmath::interpolator::lanes::LaneFunction;
 use std::mem::offset_of;
+
+/// Whether a load or a store has a barrier before it and behind it. The threads of a block run on one thread of the host,
+/// which sees its own accesses in order. Atomic operations are barriers by themselves.
+fn barriers_around(inst: &Inst, keeps_order: bool) -> (bool, bool) {
+    use MemorySemantics::{AcqRel, Acquire, Release, SeqCst};
+    match inst {
+        Inst::St { sem: Release | AcqRel | SeqCst, .. } => (!keeps_order, false),
+        Inst::Ld { sem: Acquire | AcqRel | SeqCst, .. } => (false, !keeps_order),
+        _ => (false, false),
+    }
+}
+
+/// Whether a fence is an instruction of the processor.
+fn needs_barrier(kind: FenceKind, keeps_order: bool) -> bool {
+    match kind {
+        FenceKind::Memory { scope: MemoryScope::Cta, .. } => false,
+        FenceKind::Memory { sem: MemorySemantics::SeqCst | MemorySemantics::AcqRel, .. } => true,
+        FenceKind::Memory { .. } => !keeps_order,
+        _ => false,
+    }
+}
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits an ordering point.
@@ -29,6 +51,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         self.clear_splat_cache();
         self.b.ins().sequence_point();
+        let (releases, acquires) = barriers_around(&st.inst, isa::KEEPS_ACCESSES_IN_ORDER);
+        if releases {
+            self.b.ins().fence();
+        }
         match &*st.inst {
             Inst::Mov { .. } if self.is_masked() => self.emit_clock_of_warp(st)?,
             Inst::Ld { .. } | Inst::St { .. } if self.is_masked() => {
@@ -69,6 +95,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.emit_gathered_warp_op(st)?;
             }
             other => return Err(self.unsupported_error(&super::special_registers::instruction_display_name(other))),
+        }
+        if acquires {
+            self.b.ins().fence();
         }
         if block_boundary_kind(&st.inst) != BlockBoundaryKind::WarpOp {
             self.report_sync(&st.inst);
@@ -149,9 +178,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn emit_fence(&mut self, kind: FenceKind) {
-        if let FenceKind::Memory { sem: MemorySemantics::SeqCst | MemorySemantics::AcqRel, scope } = kind
-            && scope != MemoryScope::Cta
-        {
+        if needs_barrier(kind, isa::KEEPS_ACCESSES_IN_ORDER) {
             self.b.ins().fence();
         }
     }
@@ -213,6 +240,39 @@ impl<'a> FunctionEmitter<'a, '_> {
             // Lanes share the stack, so none may cut it while others still use it: it is cut
             // when the function returns.
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use MemorySemantics::{AcqRel, Acquire, Release, SeqCst};
+
+    fn first(text: &str) -> Inst {
+        let source = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
+             .reg .b64 %a;\n.reg .b32 %v;\n{text}\nret;\n}}"
+        );
+        let module = rtcg_ptx::parse(source).module;
+        module.functions[0].body[0].inst.clone()
+    }
+
+    #[test]
+    fn processors_that_change_the_order_have_barriers() {
+        let around = |text: &str| barriers_around(&first(text), false);
+        assert_eq!(around("st.release.gpu.global.b32 [%a], %v;"), (true, false));
+        assert_eq!(around("ld.acquire.sys.global.b32 %v, [%a];"), (false, true));
+        for text in ["st.global.b32 [%a], %v;", "st.relaxed.gpu.b32 [%a], %v;", "ld.volatile.b32 %v, [%a];"] {
+            assert_eq!(around(text), (false, false), "{text}");
+        }
+        assert_eq!(barriers_around(&first("st.release.gpu.global.b32 [%a], %v;"), true), (false, false));
+
+        let fence = |sem, scope| FenceKind::Memory { sem, scope };
+        for (sem, on_x86) in [(SeqCst, true), (AcqRel, true), (Acquire, false), (Release, false)] {
+            assert!(needs_barrier(fence(sem, MemoryScope::Gpu), false), "{sem:?}");
+            assert_eq!(needs_barrier(fence(sem, MemoryScope::Sys), true), on_x86, "{sem:?}");
+            assert!(!needs_barrier(fence(sem, MemoryScope::Cta), false), "{sem:?}");
         }
     }
 }

@@ -5,6 +5,9 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use rtcg_vgpu_abi::WarpCtx;
 
+/// Loads and stores change places for other processors unless a barrier keeps them.
+pub(crate) const KEEPS_ACCESSES_IN_ORDER: bool = false;
+
 /// A signalling NaN goes before a quiet one, and the NaN of an invalid operation is positive: code
 /// for double precision has to choose the NaN itself.
 pub(crate) const F64_NAN_FROM_FIRST_OPERAND: bool = false;

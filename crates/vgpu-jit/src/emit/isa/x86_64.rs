@@ -6,6 +6,9 @@ use cranelift_frontend::FunctionBuilder;
 use rtcg_vgpu_abi::WarpCtx;
 use std::arch::x86_64::__m128i;
 
+/// Loads stay in order, and so do stores; only a store and a later load change places.
+pub(crate) const KEEPS_ACCESSES_IN_ORDER: bool = true;
+
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
 /// operation is negative with no payload.
 pub(crate) const F64_NAN_FROM_FIRST_OPERAND: bool = true;
