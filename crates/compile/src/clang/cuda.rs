@@ -367,7 +367,11 @@ fn back_end_arguments(variant: &PreludeVariant) -> Vec<String> {
 fn kept_names(expressions: &[String]) -> String {
     let line = |(number, expression): (usize, &String)| {
         let name = expression.trim().trim_start_matches('&');
-        format!("\n__device__ __attribute__((used)) const void *const {KEPT_NAME}{number} = (const void *)&{name};")
+        // A cast chooses one of several functions, and is no place that has an address.
+        let address = if name.starts_with('(') { "" } else { "&" };
+        format!(
+            "\n__device__ __attribute__((used)) const void *const {KEPT_NAME}{number} = (const void *){address}{name};"
+        )
     };
     expressions.iter().enumerate().map(line).collect()
 }

@@ -12,7 +12,7 @@ extern "C++" {
 namespace cooperative_groups {
 
 // What each warp of a tile of 64 to 1024 threads tells the others, and words for barriers.
-struct __align__(16) rtcg_tile_memory { unsigned barriers[16], slots[1][8]; };
+struct __align__(16) __rtcg_tile_memory { unsigned barriers[16], slots[1][8]; };
 template <unsigned MaxBlockSize = 1024> struct __align__(16) block_tile_memory {
     static_assert(MaxBlockSize != 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");
     unsigned barriers[16], slots[(MaxBlockSize + 31) / 32][8];
@@ -23,15 +23,15 @@ class coalesced_group;
 template <unsigned int Size, typename ParentT = void> class thread_block_tile;
 
 // Functions that make groups, and what the kinds of groups share.
-struct rtcg_groups {
+struct __rtcg_groups {
     enum kind : unsigned { of_block, of_lanes, of_warps, of_grid };
     static __device__ __forceinline__ unsigned rank_in_block() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
     static __device__ __forceinline__ unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
     static __device__ __forceinline__ void sync_warps(unsigned *words, unsigned size, unsigned number);
-    static __device__ __forceinline__ rtcg_tile_memory *own_memory();
+    static __device__ __forceinline__ __rtcg_tile_memory *own_memory();
     static __device__ __forceinline__ coalesced_group make_coalesced(unsigned mask, unsigned meta_rank, unsigned meta_size);
     static __device__ __forceinline__ coalesced_group split(unsigned mask, unsigned part);
-    static __device__ __forceinline__ thread_block make_block(rtcg_tile_memory *memory);
+    static __device__ __forceinline__ thread_block make_block(__rtcg_tile_memory *memory);
     template <class Tile, class Group> static __device__ __forceinline__ Tile make_tile(const Group &parent);
     static __device__ __forceinline__ unsigned arrive_at_grid(unsigned *words);
     static __device__ __forceinline__ void wait_for_grid(unsigned *words, unsigned before);
@@ -43,10 +43,10 @@ struct rtcg_groups {
 class thread_group {
 protected:
     unsigned kind_ = 0, mask_ = 0, meta_rank_ = 0, meta_size_ = 1;
-    rtcg_tile_memory *memory_ = nullptr;
-    friend struct rtcg_groups;
+    __rtcg_tile_memory *memory_ = nullptr;
+    friend struct __rtcg_groups;
     __device__ __forceinline__ thread_group() {}
-    __device__ __forceinline__ thread_group(unsigned kind, unsigned mask, unsigned meta_rank, unsigned meta_size, rtcg_tile_memory *memory)
+    __device__ __forceinline__ thread_group(unsigned kind, unsigned mask, unsigned meta_rank, unsigned meta_size, __rtcg_tile_memory *memory)
         : kind_(kind), mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size), memory_(memory) {}
 
 public:
@@ -57,8 +57,8 @@ public:
 };
 
 class thread_block : public thread_group {
-    friend struct rtcg_groups;
-    __device__ __forceinline__ explicit thread_block(rtcg_tile_memory *memory) : thread_group(rtcg_groups::of_block, 0, 0, 1, memory) {}
+    friend struct __rtcg_groups;
+    __device__ __forceinline__ explicit thread_block(__rtcg_tile_memory *memory) : thread_group(__rtcg_groups::of_block, 0, 0, 1, memory) {}
 
 public:
     // A wait is the block's barrier and an arrival does nothing: threads that arrive late are waited for, and so are those that wait late.
@@ -66,26 +66,26 @@ public:
     static __device__ __forceinline__ void sync() { __syncthreads(); }
     static __device__ __forceinline__ arrival_token barrier_arrive() { return arrival_token(); }
     static __device__ __forceinline__ void barrier_wait(arrival_token &&) { __syncthreads(); }
-    static __device__ __forceinline__ unsigned int thread_rank() { return rtcg_groups::rank_in_block(); }
-    static __device__ __forceinline__ unsigned int num_threads() { return rtcg_groups::block_threads(); }
+    static __device__ __forceinline__ unsigned int thread_rank() { return __rtcg_groups::rank_in_block(); }
+    static __device__ __forceinline__ unsigned int num_threads() { return __rtcg_groups::block_threads(); }
     static __device__ __forceinline__ unsigned int size() { return num_threads(); }
     static __device__ __forceinline__ dim3 group_index() { return blockIdx; }
     static __device__ __forceinline__ dim3 thread_index() { return threadIdx; }
     static __device__ __forceinline__ dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
     static __device__ __forceinline__ dim3 group_dim() { return dim_threads(); }
 };
-__device__ __forceinline__ thread_block rtcg_groups::make_block(rtcg_tile_memory *memory) { return thread_block(memory); }
-RTCG_DEVICE thread_block this_thread_block() { return rtcg_groups::make_block(nullptr); }
+__device__ __forceinline__ thread_block __rtcg_groups::make_block(__rtcg_tile_memory *memory) { return thread_block(memory); }
+RTCG_DEVICE thread_block this_thread_block() { return __rtcg_groups::make_block(nullptr); }
 // All threads of the block call this, as it makes the memory ready.
 template <unsigned Size> RTCG_DEVICE thread_block this_thread_block(block_tile_memory<Size> &memory) {
-    if (rtcg_groups::rank_in_block() < 16) memory.barriers[rtcg_groups::rank_in_block()] = 0;
+    if (__rtcg_groups::rank_in_block() < 16) memory.barriers[__rtcg_groups::rank_in_block()] = 0;
     __syncthreads();
-    return rtcg_groups::make_block((rtcg_tile_memory *)&memory);
+    return __rtcg_groups::make_block((__rtcg_tile_memory *)&memory);
 }
 
 // A barrier in global memory among the blocks of a grid that all run. The driver hands over the address of its words, all
 // zero at first. One block adds what makes the sum of all 2^31: everybody waits for the word's highest bit to change.
-__device__ __forceinline__ unsigned rtcg_groups::arrive_at_grid(unsigned *words) {
+__device__ __forceinline__ unsigned __rtcg_groups::arrive_at_grid(unsigned *words) {
     unsigned before = 0;
     if (words == nullptr) __trap();
     __syncthreads();
@@ -97,7 +97,7 @@ __device__ __forceinline__ unsigned rtcg_groups::arrive_at_grid(unsigned *words)
     }
     return before;
 }
-__device__ __forceinline__ void rtcg_groups::wait_for_grid(unsigned *words, unsigned before) {
+__device__ __forceinline__ void __rtcg_groups::wait_for_grid(unsigned *words, unsigned before) {
     if (rank_in_block() == 0) {
         unsigned now;
         do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(words + 1) : "memory");
@@ -108,7 +108,7 @@ __device__ __forceinline__ void rtcg_groups::wait_for_grid(unsigned *words, unsi
 }
 class grid_group : public thread_group {
     friend __device__ __forceinline__ grid_group this_grid();
-    __device__ __forceinline__ explicit grid_group(unsigned *words) : thread_group(rtcg_groups::of_grid, 0, 0, 1, (rtcg_tile_memory *)words) {}
+    __device__ __forceinline__ explicit grid_group(unsigned *words) : thread_group(__rtcg_groups::of_grid, 0, 0, 1, (__rtcg_tile_memory *)words) {}
 
 public:
     class arrival_token {
@@ -118,19 +118,19 @@ public:
     __device__ __forceinline__ bool is_valid() const { return memory_ != nullptr; }
     __device__ __forceinline__ arrival_token barrier_arrive() const {
         arrival_token token;
-        token.before = rtcg_groups::arrive_at_grid((unsigned *)memory_);
+        token.before = __rtcg_groups::arrive_at_grid((unsigned *)memory_);
         return token;
     }
-    __device__ __forceinline__ void barrier_wait(arrival_token &&token) const { rtcg_groups::wait_for_grid((unsigned *)memory_, token.before); }
+    __device__ __forceinline__ void barrier_wait(arrival_token &&token) const { __rtcg_groups::wait_for_grid((unsigned *)memory_, token.before); }
     __device__ __forceinline__ void sync() const { barrier_wait(barrier_arrive()); }
     static __device__ __forceinline__ unsigned long long block_rank() {
         return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     }
     static __device__ __forceinline__ unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
     static __device__ __forceinline__ unsigned long long thread_rank() {
-        return block_rank() * rtcg_groups::block_threads() + rtcg_groups::rank_in_block();
+        return block_rank() * __rtcg_groups::block_threads() + __rtcg_groups::rank_in_block();
     }
-    static __device__ __forceinline__ unsigned long long num_threads() { return num_blocks() * rtcg_groups::block_threads(); }
+    static __device__ __forceinline__ unsigned long long num_threads() { return num_blocks() * __rtcg_groups::block_threads(); }
     static __device__ __forceinline__ unsigned long long size() { return num_threads(); }
     static __device__ __forceinline__ dim3 block_index() { return blockIdx; }
     static __device__ __forceinline__ dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
@@ -160,20 +160,20 @@ __device__ __forceinline__ grid_group this_grid() {
 
 #if __CUDA_ARCH__ >= 900
 #define RTCG_REGISTER(name, text) \
-    RTCG_DEVICE unsigned rtcg_##name() { \
+    RTCG_DEVICE unsigned __rtcg_##name() { \
         unsigned value; \
         asm("mov.u32 %0, %%" text ";" : "=r"(value)); \
         return value; \
     }
 #define RTCG_REGISTERS(name) \
     RTCG_REGISTER(name##_x, #name ".x") RTCG_REGISTER(name##_y, #name ".y") RTCG_REGISTER(name##_z, #name ".z") \
-    RTCG_DEVICE dim3 rtcg_##name() { return dim3(rtcg_##name##_x(), rtcg_##name##_y(), rtcg_##name##_z()); }
+    RTCG_DEVICE dim3 __rtcg_##name() { return dim3(__rtcg_##name##_x(), __rtcg_##name##_y(), __rtcg_##name##_z()); }
 RTCG_REGISTERS(clusterid) RTCG_REGISTERS(nclusterid) RTCG_REGISTERS(cluster_ctaid) RTCG_REGISTERS(cluster_nctaid)
 RTCG_REGISTER(cluster_ctarank, "cluster_ctarank") RTCG_REGISTER(cluster_nctarank, "cluster_nctarank")
 #undef RTCG_REGISTERS
 #undef RTCG_REGISTER
-__device__ __forceinline__ dim3 grid_group::cluster_index() { return rtcg_clusterid(); }
-__device__ __forceinline__ dim3 grid_group::dim_clusters() { return rtcg_nclusterid(); }
+__device__ __forceinline__ dim3 grid_group::cluster_index() { return __rtcg_clusterid(); }
+__device__ __forceinline__ dim3 grid_group::dim_clusters() { return __rtcg_nclusterid(); }
 
 class cluster_group {
     friend __device__ __forceinline__ cluster_group this_cluster();
@@ -188,13 +188,13 @@ public:
     static __device__ __forceinline__ void barrier_wait(arrival_token &&) { barrier_wait(); }
     static __device__ __forceinline__ void barrier_wait() { asm volatile("barrier.cluster.wait;" : : : "memory"); }
     static __device__ __forceinline__ void sync() { barrier_wait(barrier_arrive()); }
-    static __device__ __forceinline__ unsigned int block_rank() { return rtcg_cluster_ctarank(); }
-    static __device__ __forceinline__ unsigned int num_blocks() { return rtcg_cluster_nctarank(); }
-    static __device__ __forceinline__ unsigned int thread_rank() { return block_rank() * rtcg_groups::block_threads() + rtcg_groups::rank_in_block(); }
-    static __device__ __forceinline__ unsigned int num_threads() { return num_blocks() * rtcg_groups::block_threads(); }
+    static __device__ __forceinline__ unsigned int block_rank() { return __rtcg_cluster_ctarank(); }
+    static __device__ __forceinline__ unsigned int num_blocks() { return __rtcg_cluster_nctarank(); }
+    static __device__ __forceinline__ unsigned int thread_rank() { return block_rank() * __rtcg_groups::block_threads() + __rtcg_groups::rank_in_block(); }
+    static __device__ __forceinline__ unsigned int num_threads() { return num_blocks() * __rtcg_groups::block_threads(); }
     static __device__ __forceinline__ unsigned int size() { return num_threads(); }
-    static __device__ __forceinline__ dim3 block_index() { return rtcg_cluster_ctaid(); }
-    static __device__ __forceinline__ dim3 dim_blocks() { return rtcg_cluster_nctaid(); }
+    static __device__ __forceinline__ dim3 block_index() { return __rtcg_cluster_ctaid(); }
+    static __device__ __forceinline__ dim3 dim_blocks() { return __rtcg_cluster_nctaid(); }
     static __device__ __forceinline__ dim3 dim_threads() {
         const dim3 all = dim_blocks();
         return dim3(all.x * blockDim.x, all.y * blockDim.y, all.z * blockDim.z);
@@ -219,107 +219,107 @@ __device__ __forceinline__ cluster_group this_cluster() { return cluster_group()
 
 // The threads of a mask. Ranks go by lanes.
 class coalesced_group : public thread_group {
-    friend struct rtcg_groups;
+    friend struct __rtcg_groups;
     __device__ __forceinline__ coalesced_group(unsigned mask, unsigned meta_rank, unsigned meta_size)
-        : thread_group(rtcg_groups::of_lanes, mask, meta_rank, meta_size, nullptr) {}
+        : thread_group(__rtcg_groups::of_lanes, mask, meta_rank, meta_size, nullptr) {}
 
 public:
     __device__ __forceinline__ unsigned int num_threads() const { return __builtin_popcount(mask_); }
     __device__ __forceinline__ unsigned int size() const { return num_threads(); }
-    __device__ __forceinline__ unsigned int thread_rank() const { return __builtin_popcount(mask_ & rtcg_lanes::lanes_below()); }
+    __device__ __forceinline__ unsigned int thread_rank() const { return __builtin_popcount(mask_ & __rtcg_lanes::lanes_below()); }
     __device__ __forceinline__ unsigned int meta_group_rank() const { return meta_rank_; }
     __device__ __forceinline__ unsigned int meta_group_size() const { return meta_size_; }
     __device__ __forceinline__ void sync() const { __syncwarp(mask_); }
     template <class T> __device__ __forceinline__ T shfl(T value, unsigned int rank) const {
-        return rtcg_lanes::shuffle(mask_, value, rtcg_lanes::lane_of_rank(mask_, rank));
+        return __rtcg_lanes::shuffle(mask_, value, __rtcg_lanes::lane_of_rank(mask_, rank));
     }
     // A whole warp is common, and has the shorter instructions. Where there is no such rank, a thread's own value.
     template <class T> __device__ __forceinline__ T shfl_up(T value, unsigned int delta) const {
-        if (mask_ == ~0u) return rtcg_lanes::shuffle_up(mask_, value, delta);
+        if (mask_ == ~0u) return __rtcg_lanes::shuffle_up(mask_, value, delta);
         const unsigned rank = thread_rank();
-        return rtcg_lanes::shuffle(mask_, value, rank < delta ? rtcg_lanes::lane() : rtcg_lanes::lane_of_rank(mask_, rank - delta));
+        return __rtcg_lanes::shuffle(mask_, value, rank < delta ? __rtcg_lanes::lane() : __rtcg_lanes::lane_of_rank(mask_, rank - delta));
     }
     template <class T> __device__ __forceinline__ T shfl_down(T value, unsigned int delta) const {
-        if (mask_ == ~0u) return rtcg_lanes::shuffle_down(mask_, value, delta);
+        if (mask_ == ~0u) return __rtcg_lanes::shuffle_down(mask_, value, delta);
         const unsigned rank = thread_rank() + delta;
         const bool is_outside = rank >= num_threads() || rank < delta;
-        return rtcg_lanes::shuffle(mask_, value, is_outside ? rtcg_lanes::lane() : rtcg_lanes::lane_of_rank(mask_, rank));
+        return __rtcg_lanes::shuffle(mask_, value, is_outside ? __rtcg_lanes::lane() : __rtcg_lanes::lane_of_rank(mask_, rank));
     }
     __device__ __forceinline__ int any(int predicate) const { return __any_sync(mask_, predicate); }
     __device__ __forceinline__ int all(int predicate) const { return __all_sync(mask_, predicate); }
-    __device__ __forceinline__ unsigned int ballot(int predicate) const { return rtcg_lanes::pack(__ballot_sync(mask_, predicate), mask_); }
+    __device__ __forceinline__ unsigned int ballot(int predicate) const { return __rtcg_lanes::pack(__ballot_sync(mask_, predicate), mask_); }
     template <class T> __device__ __forceinline__ unsigned int match_any(T value) const {
-        return rtcg_lanes::pack(rtcg_lanes::match_any(mask_, value), mask_);
+        return __rtcg_lanes::pack(__rtcg_lanes::match_any(mask_, value), mask_);
     }
     template <class T> __device__ __forceinline__ unsigned int match_all(T value, int &predicate) const {
-        return rtcg_lanes::pack(rtcg_lanes::match_all(mask_, value, predicate), mask_);
+        return __rtcg_lanes::pack(__rtcg_lanes::match_all(mask_, value, predicate), mask_);
     }
 
-    __device__ __forceinline__ unsigned rtcg_mask() const { return mask_; }
-    template <class T, class F> __device__ __forceinline__ T rtcg_scan(const T &value, F &op) const {
-        return mask_ == ~0u ? rtcg_lanes::scan_tile<32>(mask_, value, op) : rtcg_lanes::scan(mask_, value, op);
+    __device__ __forceinline__ unsigned __rtcg_mask() const { return mask_; }
+    template <class T, class F> __device__ __forceinline__ T __rtcg_scan(const T &value, F &op) const {
+        return mask_ == ~0u ? __rtcg_lanes::scan_tile<32>(mask_, value, op) : __rtcg_lanes::scan(mask_, value, op);
     }
-    template <class T, class F> __device__ __forceinline__ T rtcg_reduce(const T &value, F &op) const {
-        if (mask_ == ~0u) return rtcg_lanes::reduce_tile<32>(mask_, value, op);
-        return rtcg_lanes::shuffle(mask_, rtcg_lanes::scan(mask_, value, op), rtcg_lanes::last(mask_));
+    template <class T, class F> __device__ __forceinline__ T __rtcg_reduce(const T &value, F &op) const {
+        if (mask_ == ~0u) return __rtcg_lanes::reduce_tile<32>(mask_, value, op);
+        return __rtcg_lanes::shuffle(mask_, __rtcg_lanes::scan(mask_, value, op), __rtcg_lanes::last(mask_));
     }
-    template <class T> __device__ __forceinline__ T rtcg_before(const T &value) const { return shfl_up(value, 1); }
+    template <class T> __device__ __forceinline__ T __rtcg_before(const T &value) const { return shfl_up(value, 1); }
 };
-__device__ __forceinline__ coalesced_group rtcg_groups::make_coalesced(unsigned mask, unsigned meta_rank, unsigned meta_size) {
+__device__ __forceinline__ coalesced_group __rtcg_groups::make_coalesced(unsigned mask, unsigned meta_rank, unsigned meta_size) {
     return coalesced_group(mask, meta_rank, meta_size);
 }
-RTCG_DEVICE coalesced_group coalesced_threads() { return rtcg_groups::make_coalesced(__activemask(), 0, 1); }
+RTCG_DEVICE coalesced_group coalesced_threads() { return __rtcg_groups::make_coalesced(__activemask(), 0, 1); }
 
 // Tiles within a warp.
-template <unsigned Size, bool IsWide> class rtcg_tile : public thread_group {
-    friend struct rtcg_groups;
+template <unsigned Size, bool IsWide> class __rtcg_tile : public thread_group {
+    friend struct __rtcg_groups;
     static constexpr unsigned lanes = Size == 32 ? ~0u : (1u << (Size & 31)) - 1;
 
 protected:
-    __device__ __forceinline__ rtcg_tile(unsigned meta_rank, unsigned meta_size, rtcg_tile_memory *)
-        : thread_group(rtcg_groups::of_lanes, rtcg_mask(), meta_rank, meta_size, nullptr) {}
+    __device__ __forceinline__ __rtcg_tile(unsigned meta_rank, unsigned meta_size, __rtcg_tile_memory *)
+        : thread_group(__rtcg_groups::of_lanes, __rtcg_mask(), meta_rank, meta_size, nullptr) {}
 
 public:
-    static __device__ __forceinline__ unsigned rtcg_mask() { return Size == 32 ? ~0u : lanes << (rtcg_lanes::lane() & ~(Size - 1)); }
+    static __device__ __forceinline__ unsigned __rtcg_mask() { return Size == 32 ? ~0u : lanes << (__rtcg_lanes::lane() & ~(Size - 1)); }
     static constexpr __host__ __device__ unsigned int num_threads() { return Size; }
     static constexpr __host__ __device__ unsigned int size() { return Size; }
-    static __device__ __forceinline__ unsigned int thread_rank() { return rtcg_lanes::lane() & (Size - 1); }
+    static __device__ __forceinline__ unsigned int thread_rank() { return __rtcg_lanes::lane() & (Size - 1); }
     __device__ __forceinline__ unsigned int meta_group_rank() const { return meta_rank_; }
     __device__ __forceinline__ unsigned int meta_group_size() const { return meta_size_; }
-    static __device__ __forceinline__ void sync() { __syncwarp(rtcg_mask()); }
-    template <class T> static __device__ __forceinline__ T shfl(T value, int rank) { return rtcg_lanes::shuffle(rtcg_mask(), value, rank, Size); }
+    static __device__ __forceinline__ void sync() { __syncwarp(__rtcg_mask()); }
+    template <class T> static __device__ __forceinline__ T shfl(T value, int rank) { return __rtcg_lanes::shuffle(__rtcg_mask(), value, rank, Size); }
     template <class T> static __device__ __forceinline__ T shfl_up(T value, unsigned int delta) {
-        return rtcg_lanes::shuffle_up(rtcg_mask(), value, delta, Size);
+        return __rtcg_lanes::shuffle_up(__rtcg_mask(), value, delta, Size);
     }
     template <class T> static __device__ __forceinline__ T shfl_down(T value, unsigned int delta) {
-        return rtcg_lanes::shuffle_down(rtcg_mask(), value, delta, Size);
+        return __rtcg_lanes::shuffle_down(__rtcg_mask(), value, delta, Size);
     }
     template <class T> static __device__ __forceinline__ T shfl_xor(T value, unsigned int lane) {
-        return rtcg_lanes::shuffle_xor(rtcg_mask(), value, lane, Size);
+        return __rtcg_lanes::shuffle_xor(__rtcg_mask(), value, lane, Size);
     }
-    static __device__ __forceinline__ int any(int predicate) { return __any_sync(rtcg_mask(), predicate); }
-    static __device__ __forceinline__ int all(int predicate) { return __all_sync(rtcg_mask(), predicate); }
-    static __device__ __forceinline__ unsigned int ballot(int predicate) { return own(__ballot_sync(rtcg_mask(), predicate)); }
-    template <class T> static __device__ __forceinline__ unsigned int match_any(T value) { return own(rtcg_lanes::match_any(rtcg_mask(), value)); }
+    static __device__ __forceinline__ int any(int predicate) { return __any_sync(__rtcg_mask(), predicate); }
+    static __device__ __forceinline__ int all(int predicate) { return __all_sync(__rtcg_mask(), predicate); }
+    static __device__ __forceinline__ unsigned int ballot(int predicate) { return own(__ballot_sync(__rtcg_mask(), predicate)); }
+    template <class T> static __device__ __forceinline__ unsigned int match_any(T value) { return own(__rtcg_lanes::match_any(__rtcg_mask(), value)); }
     template <class T> static __device__ __forceinline__ unsigned int match_all(T value, int &predicate) {
-        return own(rtcg_lanes::match_all(rtcg_mask(), value, predicate));
+        return own(__rtcg_lanes::match_all(__rtcg_mask(), value, predicate));
     }
 
-    template <class T, class F> __device__ __forceinline__ T rtcg_scan(const T &value, F &op) const {
-        return rtcg_lanes::scan_tile<Size>(rtcg_mask(), value, op);
+    template <class T, class F> __device__ __forceinline__ T __rtcg_scan(const T &value, F &op) const {
+        return __rtcg_lanes::scan_tile<Size>(__rtcg_mask(), value, op);
     }
-    template <class T, class F> __device__ __forceinline__ T rtcg_reduce(const T &value, F &op) const {
-        return rtcg_lanes::reduce_tile<Size>(rtcg_mask(), value, op);
+    template <class T, class F> __device__ __forceinline__ T __rtcg_reduce(const T &value, F &op) const {
+        return __rtcg_lanes::reduce_tile<Size>(__rtcg_mask(), value, op);
     }
-    template <class T> __device__ __forceinline__ T rtcg_before(const T &value) const { return shfl_up(value, 1); }
+    template <class T> __device__ __forceinline__ T __rtcg_before(const T &value) const { return shfl_up(value, 1); }
 
 private:
-    static __device__ __forceinline__ unsigned own(unsigned mask) { return Size == 32 ? mask : mask >> (rtcg_lanes::lane() & ~(Size - 1)) & lanes; }
+    static __device__ __forceinline__ unsigned own(unsigned mask) { return Size == 32 ? mask : mask >> (__rtcg_lanes::lane() & ~(Size - 1)) & lanes; }
 };
 
 // A barrier of the block's sixteen for each tile of each size, from the last one down, as programs count theirs from the
 // first. Where tiles of 64 are too many, one lane of each warp comes to a word in shared memory, as blocks do to that of a grid.
-__device__ __forceinline__ void rtcg_groups::sync_warps(unsigned *words, unsigned size, unsigned number) {
+__device__ __forceinline__ void __rtcg_groups::sync_warps(unsigned *words, unsigned size, unsigned number) {
     const unsigned threads = block_threads(), left = (threads + 31) / 32 - number * (size / 32), warps = left < size / 32 ? left : size / 32;
     const unsigned whole = threads <= 1 ? 1 : 1u << (32 - __builtin_clz(threads - 1)), place = (whole < size ? 1 : whole / size) + number;
     if (size > 64 || place < 16) {
@@ -327,7 +327,7 @@ __device__ __forceinline__ void rtcg_groups::sync_warps(unsigned *words, unsigne
         return;
     }
     __syncwarp();
-    if (rtcg_lanes::lane() == 0) {
+    if (__rtcg_lanes::lane() == 0) {
         volatile unsigned *word = words + number;
         const unsigned part = rank_in_block() / 32 == number * (size / 32) ? 0x80000001u - warps : 1;
         __threadfence_block();
@@ -337,12 +337,12 @@ __device__ __forceinline__ void rtcg_groups::sync_warps(unsigned *words, unsigne
     }
     __syncwarp();
 }
-template <class> RTCG_DEVICE rtcg_tile_memory *rtcg_own_memory() {
+template <class> RTCG_DEVICE __rtcg_tile_memory *__rtcg_own_memory() {
     static __shared__ block_tile_memory<1024> memory;
-    return (rtcg_tile_memory *)&memory;
+    return (__rtcg_tile_memory *)&memory;
 }
-__device__ __forceinline__ rtcg_tile_memory *rtcg_groups::own_memory() {
-    rtcg_tile_memory *memory = rtcg_own_memory<void>();
+__device__ __forceinline__ __rtcg_tile_memory *__rtcg_groups::own_memory() {
+    __rtcg_tile_memory *memory = __rtcg_own_memory<void>();
     __syncthreads();
     if (rank_in_block() < 16) memory->barriers[rank_in_block()] = 0;
     __syncthreads();
@@ -350,59 +350,59 @@ __device__ __forceinline__ rtcg_tile_memory *rtcg_groups::own_memory() {
 }
 
 // Tiles of several warps.
-template <unsigned Size> class rtcg_tile<Size, true> : public thread_group {
-    friend struct rtcg_groups;
-    typedef unsigned (*rtcg_slots)[8];
+template <unsigned Size> class __rtcg_tile<Size, true> : public thread_group {
+    friend struct __rtcg_groups;
+    typedef unsigned (*__rtcg_slots)[8];
 
 protected:
-    __device__ __forceinline__ rtcg_tile(unsigned meta_rank, unsigned meta_size, rtcg_tile_memory *memory)
-        : thread_group(rtcg_groups::of_warps, Size, meta_rank, meta_size, memory) {}
+    __device__ __forceinline__ __rtcg_tile(unsigned meta_rank, unsigned meta_size, __rtcg_tile_memory *memory)
+        : thread_group(__rtcg_groups::of_warps, Size, meta_rank, meta_size, memory) {}
 
 public:
     static constexpr __host__ __device__ unsigned int num_threads() { return Size; }
     static constexpr __host__ __device__ unsigned int size() { return Size; }
-    static __device__ __forceinline__ unsigned int thread_rank() { return rtcg_groups::rank_in_block() & (Size - 1); }
+    static __device__ __forceinline__ unsigned int thread_rank() { return __rtcg_groups::rank_in_block() & (Size - 1); }
     __device__ __forceinline__ unsigned int meta_group_rank() const { return meta_rank_; }
     __device__ __forceinline__ unsigned int meta_group_size() const { return meta_size_; }
-    __device__ __forceinline__ void sync() const { rtcg_groups::sync_warps(memory_->barriers, Size, rtcg_groups::rank_in_block() / Size); }
+    __device__ __forceinline__ void sync() const { __rtcg_groups::sync_warps(memory_->barriers, Size, __rtcg_groups::rank_in_block() / Size); }
     template <class T> __device__ __forceinline__ T shfl(T value, unsigned int rank) const {
         rank &= Size - 1;
-        return rtcg_lanes::shuffle(~0u, tell(rtcg_lanes::shuffle(~0u, value, rank & 31)), rank / 32);
+        return __rtcg_lanes::shuffle(~0u, tell(__rtcg_lanes::shuffle(~0u, value, rank & 31)), rank / 32);
     }
     __device__ __forceinline__ int any(int predicate) const { return __any_sync(~0u, tell(__any_sync(~0u, predicate))); }
     __device__ __forceinline__ int all(int predicate) const { return __all_sync(~0u, tell(__all_sync(~0u, predicate))); }
 
-    template <class T, class F> __device__ __forceinline__ T rtcg_scan(const T &value, F &op) const {
-        const T within = rtcg_lanes::scan_tile<32>(~0u, value, op);
-        const T of_warps = rtcg_lanes::scan_tile<Size / 32>(~0u, tell(rtcg_lanes::shuffle(~0u, within, 31)), op);
+    template <class T, class F> __device__ __forceinline__ T __rtcg_scan(const T &value, F &op) const {
+        const T within = __rtcg_lanes::scan_tile<32>(~0u, value, op);
+        const T of_warps = __rtcg_lanes::scan_tile<Size / 32>(~0u, tell(__rtcg_lanes::shuffle(~0u, within, 31)), op);
         const unsigned warp = thread_rank() / 32;
-        const T before = rtcg_lanes::shuffle(~0u, of_warps, warp == 0 ? 0 : warp - 1);
+        const T before = __rtcg_lanes::shuffle(~0u, of_warps, warp == 0 ? 0 : warp - 1);
         return warp == 0 ? within : op(within, before);
     }
-    template <class T, class F> __device__ __forceinline__ T rtcg_reduce(const T &value, F &op) const {
-        const T all = rtcg_lanes::reduce_tile<Size / 32>(~0u, tell(rtcg_lanes::reduce_tile<32>(~0u, value, op)), op);
-        return rtcg_lanes::shuffle(~0u, all, thread_rank() / 32);
+    template <class T, class F> __device__ __forceinline__ T __rtcg_reduce(const T &value, F &op) const {
+        const T all = __rtcg_lanes::reduce_tile<Size / 32>(~0u, tell(__rtcg_lanes::reduce_tile<32>(~0u, value, op)), op);
+        return __rtcg_lanes::shuffle(~0u, all, thread_rank() / 32);
     }
-    template <class T> __device__ __forceinline__ T rtcg_before(const T &value) const {
-        const T of_warps = tell(rtcg_lanes::shuffle(~0u, value, 31)), above = rtcg_lanes::shuffle_up(~0u, value, 1);
-        const T before = rtcg_lanes::shuffle(~0u, of_warps, (thread_rank() / 32 - 1) & (Size / 32 - 1));
-        return rtcg_lanes::lane() == 0 ? before : above;
+    template <class T> __device__ __forceinline__ T __rtcg_before(const T &value) const {
+        const T of_warps = tell(__rtcg_lanes::shuffle(~0u, value, 31)), above = __rtcg_lanes::shuffle_up(~0u, value, 1);
+        const T before = __rtcg_lanes::shuffle(~0u, of_warps, (thread_rank() / 32 - 1) & (Size / 32 - 1));
+        return __rtcg_lanes::lane() == 0 ? before : above;
     }
 
 private:
     // What all warps of the tile say: lanes 0, 1, ... and again from each multiple of their number hold the values of warps 0, 1, ...
     template <class T> __device__ __forceinline__ T tell(const T &value) const {
-        rtcg_lanes::words_of<T> mine(value), all;
-        const unsigned warp = rtcg_groups::rank_in_block() / 32;
-        const rtcg_slots slots = memory_->slots;
-        const unsigned from = (warp & ~(Size / 32 - 1)) + (rtcg_lanes::lane() & (Size / 32 - 1));
+        __rtcg_lanes::words_of<T> mine(value), all;
+        const unsigned warp = __rtcg_groups::rank_in_block() / 32;
+        const __rtcg_slots slots = memory_->slots;
+        const unsigned from = (warp & ~(Size / 32 - 1)) + (__rtcg_lanes::lane() & (Size / 32 - 1));
 #pragma unroll
-        for (unsigned i = 0; i < rtcg_lanes::words_of<T>::count; i += 8) {
-            const unsigned n = rtcg_lanes::words_of<T>::count - i < 8 ? rtcg_lanes::words_of<T>::count - i : 8;
-            if (rtcg_lanes::lane() == 0)
+        for (unsigned i = 0; i < __rtcg_lanes::words_of<T>::count; i += 8) {
+            const unsigned n = __rtcg_lanes::words_of<T>::count - i < 8 ? __rtcg_lanes::words_of<T>::count - i : 8;
+            if (__rtcg_lanes::lane() == 0)
                 for (unsigned j = 0; j < n; j++) slots[warp][j] = mine.words[i + j];
             sync();
-            const unsigned source = from * 32 < rtcg_groups::block_threads() ? from : warp;
+            const unsigned source = from * 32 < __rtcg_groups::block_threads() ? from : warp;
             for (unsigned j = 0; j < n; j++) all.words[i + j] = slots[source][j];
             sync();
         }
@@ -410,94 +410,94 @@ private:
     }
 };
 
-template <unsigned int Size> class thread_block_tile<Size, void> : public rtcg_tile<Size, (Size > 32)> {
-    friend struct rtcg_groups;
+template <unsigned int Size> class thread_block_tile<Size, void> : public __rtcg_tile<Size, (Size > 32)> {
+    friend struct __rtcg_groups;
     static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile is a power of two up to 1024");
 
 protected:
-    __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size, rtcg_tile_memory *memory)
-        : rtcg_tile<Size, (Size > 32)>(meta_rank, meta_size, memory) {}
+    __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size, __rtcg_tile_memory *memory)
+        : __rtcg_tile<Size, (Size > 32)>(meta_rank, meta_size, memory) {}
 };
 // A tile that knows what it is a part of.
 template <unsigned int Size, typename ParentT> class thread_block_tile : public thread_block_tile<Size, void> {
-    friend struct rtcg_groups;
-    __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size, rtcg_tile_memory *memory)
+    friend struct __rtcg_groups;
+    __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size, __rtcg_tile_memory *memory)
         : thread_block_tile<Size, void>(meta_rank, meta_size, memory) {}
 };
-template <class Tile, class Group> __device__ __forceinline__ Tile rtcg_groups::make_tile(const Group &parent) {
+template <class Tile, class Group> __device__ __forceinline__ Tile __rtcg_groups::make_tile(const Group &parent) {
     const unsigned size = Tile::num_threads();
-    rtcg_tile_memory *memory = parent.memory_;
+    __rtcg_tile_memory *memory = parent.memory_;
     if (size > 32 && memory == nullptr) memory = own_memory();
     return Tile(parent.thread_rank() / size, (parent.num_threads() + size - 1) / size, memory);
 }
-RTCG_DEVICE thread_block_tile<1, thread_block> this_thread() { return rtcg_groups::make_tile<thread_block_tile<1, thread_block>>(this_thread_block()); }
+RTCG_DEVICE thread_block_tile<1, thread_block> this_thread() { return __rtcg_groups::make_tile<thread_block_tile<1, thread_block>>(this_thread_block()); }
 
 // ---- partitions ----
 
 template <unsigned int Size> RTCG_DEVICE thread_block_tile<Size, thread_block> tiled_partition(const thread_block &parent) {
-    return rtcg_groups::make_tile<thread_block_tile<Size, thread_block>>(parent);
+    return __rtcg_groups::make_tile<thread_block_tile<Size, thread_block>>(parent);
 }
 template <unsigned int Size, unsigned int ParentSize, typename ParentT>
 RTCG_DEVICE thread_block_tile<Size, thread_block_tile<ParentSize, ParentT>> tiled_partition(const thread_block_tile<ParentSize, ParentT> &parent) {
     static_assert(Size <= ParentSize, "a tile is no larger than the group it is a part of");
-    return rtcg_groups::make_tile<thread_block_tile<Size, thread_block_tile<ParentSize, ParentT>>>(parent);
+    return __rtcg_groups::make_tile<thread_block_tile<Size, thread_block_tile<ParentSize, ParentT>>>(parent);
 }
 RTCG_DEVICE coalesced_group tiled_partition(const coalesced_group &parent, unsigned int size) {
     const unsigned rank = parent.thread_rank(), count = parent.num_threads(), begin = rank / size * size;
     const unsigned rest = count - begin < size ? count - begin : size;
-    const unsigned from = rtcg_lanes::lane_of_rank(parent.rtcg_mask(), begin), to = rtcg_lanes::lane_of_rank(parent.rtcg_mask(), begin + rest - 1);
-    return rtcg_groups::make_coalesced(parent.rtcg_mask() & ~0u << from & ~0u >> (31 - to), rank / size, (count + size - 1) / size);
+    const unsigned from = __rtcg_lanes::lane_of_rank(parent.__rtcg_mask(), begin), to = __rtcg_lanes::lane_of_rank(parent.__rtcg_mask(), begin + rest - 1);
+    return __rtcg_groups::make_coalesced(parent.__rtcg_mask() & ~0u << from & ~0u >> (31 - to), rank / size, (count + size - 1) / size);
 }
-__device__ __forceinline__ coalesced_group rtcg_groups::split(unsigned mask, unsigned part) {
-    const bool is_first = (unsigned)rtcg_lanes::first(part) == rtcg_lanes::lane();
+__device__ __forceinline__ coalesced_group __rtcg_groups::split(unsigned mask, unsigned part) {
+    const bool is_first = (unsigned)__rtcg_lanes::first(part) == __rtcg_lanes::lane();
     const unsigned leaders = __ballot_sync(mask, is_first), below = part & (0u - part);
     return make_coalesced(part, __builtin_popcount(leaders & (below - 1)), __builtin_popcount(leaders));
 }
 template <class Group, class Label> RTCG_DEVICE coalesced_group labeled_partition(const Group &parent, Label label) {
-    const unsigned mask = parent.rtcg_mask();
-    return rtcg_groups::split(mask, rtcg_lanes::match_any(mask, label));
+    const unsigned mask = parent.__rtcg_mask();
+    return __rtcg_groups::split(mask, __rtcg_lanes::match_any(mask, label));
 }
 template <class Group> RTCG_DEVICE coalesced_group binary_partition(const Group &parent, bool predicate) {
-    const unsigned mask = parent.rtcg_mask(), holds = __ballot_sync(mask, predicate) & mask, other = mask & ~holds;
-    return rtcg_groups::make_coalesced(predicate ? holds : other, predicate && other != 0, 1 + (holds != 0 && other != 0));
+    const unsigned mask = parent.__rtcg_mask(), holds = __ballot_sync(mask, predicate) & mask, other = mask & ~holds;
+    return __rtcg_groups::make_coalesced(predicate ? holds : other, predicate && other != 0, 1 + (holds != 0 && other != 0));
 }
 RTCG_DEVICE thread_group tiled_partition(const thread_block &parent, unsigned int size) {
-    const unsigned lanes = size >= 32 ? ~0u : (1u << size) - 1, begin = rtcg_lanes::lane() & ~(size - 1) & 31;
+    const unsigned lanes = size >= 32 ? ~0u : (1u << size) - 1, begin = __rtcg_lanes::lane() & ~(size - 1) & 31;
     // The last warp of a block may have fewer threads.
     const unsigned rank = parent.thread_rank(), threads = parent.num_threads(), left = threads - (rank & ~31u);
     const unsigned existing = left >= 32 ? ~0u : (1u << left) - 1;
-    return rtcg_groups::make_coalesced(lanes << begin & existing, rank / size, (threads + size - 1) / size);
+    return __rtcg_groups::make_coalesced(lanes << begin & existing, rank / size, (threads + size - 1) / size);
 }
 
 // ---- groups of a kind that shows when the kernel runs ----
 
 __device__ __forceinline__ unsigned long long thread_group::num_threads() const {
     switch (kind_) {
-    case rtcg_groups::of_lanes: return __builtin_popcount(mask_);
-    case rtcg_groups::of_warps: return mask_;
-    case rtcg_groups::of_grid: return grid_group::num_threads();
+    case __rtcg_groups::of_lanes: return __builtin_popcount(mask_);
+    case __rtcg_groups::of_warps: return mask_;
+    case __rtcg_groups::of_grid: return grid_group::num_threads();
     default: return thread_block::num_threads();
     }
 }
 __device__ __forceinline__ unsigned long long thread_group::thread_rank() const {
     switch (kind_) {
-    case rtcg_groups::of_lanes: return __builtin_popcount(mask_ & rtcg_lanes::lanes_below());
-    case rtcg_groups::of_warps: return thread_block::thread_rank() & (mask_ - 1);
-    case rtcg_groups::of_grid: return grid_group::thread_rank();
+    case __rtcg_groups::of_lanes: return __builtin_popcount(mask_ & __rtcg_lanes::lanes_below());
+    case __rtcg_groups::of_warps: return thread_block::thread_rank() & (mask_ - 1);
+    case __rtcg_groups::of_grid: return grid_group::thread_rank();
     default: return thread_block::thread_rank();
     }
 }
 __device__ __forceinline__ void thread_group::sync() const {
     switch (kind_) {
-    case rtcg_groups::of_lanes: return __syncwarp(mask_);
-    case rtcg_groups::of_warps: return rtcg_groups::sync_warps(memory_->barriers, mask_, thread_block::thread_rank() / mask_);
-    case rtcg_groups::of_grid: return rtcg_groups::wait_for_grid((unsigned *)memory_, rtcg_groups::arrive_at_grid((unsigned *)memory_));
+    case __rtcg_groups::of_lanes: return __syncwarp(mask_);
+    case __rtcg_groups::of_warps: return __rtcg_groups::sync_warps(memory_->barriers, mask_, thread_block::thread_rank() / mask_);
+    case __rtcg_groups::of_grid: return __rtcg_groups::wait_for_grid((unsigned *)memory_, __rtcg_groups::arrive_at_grid((unsigned *)memory_));
     default: return thread_block::sync();
     }
 }
 RTCG_DEVICE thread_group tiled_partition(const thread_group &parent, unsigned int size) {
-    const unsigned mask = rtcg_groups::mask(parent);
-    if (mask != 0) return tiled_partition(rtcg_groups::make_coalesced(mask, 0, 1), size);
+    const unsigned mask = __rtcg_groups::mask(parent);
+    if (mask != 0) return tiled_partition(__rtcg_groups::make_coalesced(mask, 0, 1), size);
     return tiled_partition(this_thread_block(), size);
 }
 
@@ -513,9 +513,9 @@ template <class Group, class Function, class... Arguments> RTCG_DEVICE void invo
 }
 template <class Group, class Function, class... Arguments>
 RTCG_DEVICE auto invoke_one_broadcast(const Group &group, Function &&function, Arguments &&...arguments)
-    -> typename rtcg_lanes::bare<decltype(static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...))>::type {
-    typedef typename rtcg_lanes::bare<decltype(static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...))>::type result;
-    rtcg_lanes::words_of<result> all;
+    -> typename __rtcg_lanes::bare<decltype(static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...))>::type {
+    typedef typename __rtcg_lanes::bare<decltype(static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...))>::type result;
+    __rtcg_lanes::words_of<result> all;
     if (group.thread_rank() == 0) {
         const result value = static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...);
         __builtin_memcpy((void *)all.words, (const void *)&value, sizeof(result));

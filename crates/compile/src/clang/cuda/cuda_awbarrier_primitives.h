@@ -13,13 +13,13 @@ extern "C++" {
 RTCG_DEVICE unsigned __mbarrier_maximum_count() { return (1u << 14) - 1; }
 #if __CUDA_ARCH__ >= 800
 RTCG_DEVICE void __mbarrier_init(__mbarrier_t *barrier, unsigned expected_count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(rtcg_async::shared(barrier)), "r"(expected_count) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(__rtcg_async::shared(barrier)), "r"(expected_count) : "memory");
 }
-RTCG_DEVICE void __mbarrier_inval(__mbarrier_t *barrier) { asm volatile("mbarrier.inval.shared.b64 [%0];" : : "r"(rtcg_async::shared(barrier)) : "memory"); }
+RTCG_DEVICE void __mbarrier_inval(__mbarrier_t *barrier) { asm volatile("mbarrier.inval.shared.b64 [%0];" : : "r"(__rtcg_async::shared(barrier)) : "memory"); }
 #define RTCG_ARRIVE(name, text) \
     RTCG_DEVICE __mbarrier_token_t name(__mbarrier_t *barrier) { \
         __mbarrier_token_t token; \
-        asm volatile("mbarrier." text ".shared.b64 %0, [%1];" : "=l"(token) : "r"(rtcg_async::shared(barrier)) : "memory"); \
+        asm volatile("mbarrier." text ".shared.b64 %0, [%1];" : "=l"(token) : "r"(__rtcg_async::shared(barrier)) : "memory"); \
         return token; \
     }
 RTCG_ARRIVE(__mbarrier_arrive, "arrive")
@@ -28,7 +28,7 @@ RTCG_ARRIVE(__mbarrier_arrive_and_drop, "arrive_drop")
 RTCG_DEVICE bool __mbarrier_test_wait(__mbarrier_t *barrier, __mbarrier_token_t token) {
     int is_over;
     asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(is_over) : "r"(rtcg_async::shared(barrier)), "l"(token) : "memory");
+                 : "=r"(is_over) : "r"(__rtcg_async::shared(barrier)), "l"(token) : "memory");
     return is_over;
 }
 RTCG_DEVICE unsigned __mbarrier_token_pending_count(__mbarrier_token_t token) {
@@ -39,7 +39,7 @@ RTCG_DEVICE unsigned __mbarrier_token_pending_count(__mbarrier_token_t token) {
 RTCG_DEVICE bool __mbarrier_test_wait_parity(__mbarrier_t *barrier, bool phase) {
     int is_over;
     asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(is_over) : "r"(rtcg_async::shared(barrier)), "r"((unsigned)phase) : "memory");
+                 : "=r"(is_over) : "r"(__rtcg_async::shared(barrier)), "r"((unsigned)phase) : "memory");
     return is_over;
 }
 #if __CUDA_ARCH__ >= 900
@@ -47,13 +47,13 @@ RTCG_DEVICE bool __mbarrier_test_wait_parity(__mbarrier_t *barrier, bool phase) 
 RTCG_DEVICE bool __mbarrier_try_wait(__mbarrier_t *barrier, __mbarrier_token_t token, unsigned max_sleep_nanosec) {
     int is_over;
     asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2, %3; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(is_over) : "r"(rtcg_async::shared(barrier)), "l"(token), "r"(max_sleep_nanosec) : "memory");
+                 : "=r"(is_over) : "r"(__rtcg_async::shared(barrier)), "l"(token), "r"(max_sleep_nanosec) : "memory");
     return is_over;
 }
 RTCG_DEVICE bool __mbarrier_try_wait_parity(__mbarrier_t *barrier, bool phase, unsigned max_sleep_nanosec) {
     int is_over;
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2, %3; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(is_over) : "r"(rtcg_async::shared(barrier)), "r"((unsigned)phase), "r"(max_sleep_nanosec) : "memory");
+                 : "=r"(is_over) : "r"(__rtcg_async::shared(barrier)), "r"((unsigned)phase), "r"(max_sleep_nanosec) : "memory");
     return is_over;
 }
 #endif

@@ -26,13 +26,13 @@ public:
     __device__ __forceinline__ void wait(size_t stage) {
         if (stage < stage_) __pipeline_wait_prior(stage_ - stage - 1);
     }
-    template <unsigned N> __device__ __forceinline__ void wait_prior() { rtcg_async::wait_prior<N>(); }
+    template <unsigned N> __device__ __forceinline__ void wait_prior() { __rtcg_async::wait_prior<N>(); }
 #if __CUDA_ARCH__ >= 800
     __device__ __forceinline__ void arrive_on(awbarrier &barrier) { __pipeline_arrive_on(&barrier.barrier_); }
 #endif
 };
 template <class T> RTCG_DEVICE void memcpy_async(T &to, const T &from, pipeline &) {
-    rtcg_async::copy_by_group<1, rtcg_async::alignment_of<T>::value>(&to, &from, sizeof(T), 0, 1);
+    __rtcg_async::copy_by_group<1, __rtcg_async::alignment_of<T>::value>(&to, &from, sizeof(T), 0, 1);
 }
 }
 }

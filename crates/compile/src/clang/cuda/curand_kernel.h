@@ -38,7 +38,7 @@ typedef struct curandStateXORWOW curandState;
 // --- XORWOW ---
 
 // x^(d 4^k), d = 1, 2, 3, k = 0 .. 31, modulo the characteristic polynomial of the shift register; five words each, lowest first.
-static const __attribute__((device)) unsigned int rtcg_xorwow_steps[480] = {
+static const __attribute__((device)) unsigned int __rtcg_xorwow_steps[480] = {
     0x2, 0x0, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x0, 0x10, 0x0, 0x0, 0x0, 0x0, 0x100, 0x0, 0x0, 0x0, 0x0, 0x1000, 0x0, 0x0,
     0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x1,
     0x22240f0e, 0x5d491121, 0x2baa2084, 0xf6f0337, 0xf690035, 0xbebd3534, 0x7064f5bc, 0x20be29eb, 0x536d5b32, 0x63a0069, 0x9df022be, 0x4c2ee09f,
@@ -79,7 +79,7 @@ static const __attribute__((device)) unsigned int rtcg_xorwow_steps[480] = {
     0x5f48b91e, 0x54420721, 0xdab44ab7, 0xed02c526, 0xc6929a1c
 };
 // The same of x^(2^67).
-static const __attribute__((device)) unsigned int rtcg_xorwow_subsequences[480] = {
+static const __attribute__((device)) unsigned int __rtcg_xorwow_subsequences[480] = {
     0x26294934, 0x77bbc248, 0x1a87dad0, 0x930052d4, 0x947e6dd2, 0x5f39c379, 0x95e20ba6, 0x20e9ff72, 0x1244ce5e, 0xe8fd228f, 0xd34e34c8, 0x63486aa2,
     0x7ff96712, 0xb90b6c6f, 0x2756bc3, 0xa7474d19, 0x37c549e0, 0x140877d2, 0x24c43924, 0xcd52ebec, 0xe0360ec5, 0xb1c96c24, 0xdbb91766, 0x666ff5dc,
     0xf19a7e52, 0xc7d2569f, 0xcea9dca7, 0x343a9caa, 0x9c4f3af0, 0xaf3023c5, 0xfcc8f692, 0x35aa698a, 0x4ebbf85, 0x448304b0, 0x82f3fd5, 0x48c289bd,
@@ -122,12 +122,12 @@ static const __attribute__((device)) unsigned int rtcg_xorwow_subsequences[480] 
     0x452ec8f1, 0x79685920, 0xa0bcccfe, 0x2de5181c, 0x33c9d258, 0xaf27908d, 0xcfd04995, 0x94afe64a, 0xb6984c05, 0x29770db9, 0x86488548, 0xc9f60e84
 };
 
-RTCG_DEVICE unsigned int rtcg_xorwow_shift(unsigned int first, unsigned int last) {
+RTCG_DEVICE unsigned int __rtcg_xorwow_shift(unsigned int first, unsigned int last) {
     unsigned int t = first ^ (first >> 2);
     return last ^ (last << 4) ^ t ^ (t << 1);
 }
 RTCG_DEVICE unsigned int curand(curandStateXORWOW_t *state) {
-    unsigned int v = rtcg_xorwow_shift(state->v[0], state->v[4]);
+    unsigned int v = __rtcg_xorwow_shift(state->v[0], state->v[4]);
     state->v[0] = state->v[1];
     state->v[1] = state->v[2];
     state->v[2] = state->v[3];
@@ -137,7 +137,7 @@ RTCG_DEVICE unsigned int curand(curandStateXORWOW_t *state) {
     return v + state->d;
 }
 // The register's words form one sequence w, of which a polynomial selects: word j becomes the sum of w[i + j] over its powers i.
-RTCG_DEVICE void rtcg_xorwow_jump(unsigned int *v, unsigned long long n, const unsigned int *table) {
+RTCG_DEVICE void __rtcg_xorwow_jump(unsigned int *v, unsigned long long n, const unsigned int *table) {
     unsigned int a = v[0], b = v[1], c = v[2], d = v[3], e = v[4];
 #pragma unroll 1
     for (; n; n >>= 2, table += 15) {
@@ -150,7 +150,7 @@ RTCG_DEVICE void rtcg_xorwow_jump(unsigned int *v, unsigned long long n, const u
             unsigned int bits = powers[k];
 #pragma unroll 4
             for (int i = 0; i < 32; ++i) {
-                unsigned int chosen = 0u - (bits & 1u), next = rtcg_xorwow_shift(a, e);
+                unsigned int chosen = 0u - (bits & 1u), next = __rtcg_xorwow_shift(a, e);
                 bits >>= 1;
                 r0 ^= a & chosen; r1 ^= b & chosen; r2 ^= c & chosen; r3 ^= d & chosen; r4 ^= e & chosen;
                 a = b; b = c; c = d; d = e; e = next;
@@ -161,11 +161,11 @@ RTCG_DEVICE void rtcg_xorwow_jump(unsigned int *v, unsigned long long n, const u
     v[0] = a; v[1] = b; v[2] = c; v[3] = d; v[4] = e;
 }
 RTCG_DEVICE void skipahead(unsigned long long n, curandStateXORWOW_t *state) {
-    rtcg_xorwow_jump(state->v, n, rtcg_xorwow_steps);
+    __rtcg_xorwow_jump(state->v, n, __rtcg_xorwow_steps);
     state->d += 362437u * (unsigned int)n;
 }
 RTCG_DEVICE void skipahead_sequence(unsigned long long n, curandStateXORWOW_t *state) {
-    rtcg_xorwow_jump(state->v, n, rtcg_xorwow_subsequences);
+    __rtcg_xorwow_jump(state->v, n, __rtcg_xorwow_subsequences);
 }
 RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset, curandStateXORWOW_t *state) {
     unsigned int t0 = ((unsigned int)seed ^ 0xaad26b49u) * 1099087573u, t1 = ((unsigned int)(seed >> 32) ^ 0xf7dcefddu) * 2591861531u;
@@ -185,33 +185,33 @@ RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequ
 // --- MRG32k3a ---
 
 // Modulo 2^32 - fold: a fold takes the upper half off a number, and adds `fold` for each 2^32.
-RTCG_DEVICE unsigned long long rtcg_mrg_fold(unsigned long long x, unsigned int fold) { return (unsigned int)x + (x >> 32) * fold; }
-RTCG_DEVICE unsigned int rtcg_mrg_rest(unsigned long long x, unsigned int fold) {
-    x = rtcg_mrg_fold(x, fold);
+RTCG_DEVICE unsigned long long __rtcg_mrg_fold(unsigned long long x, unsigned int fold) { return (unsigned int)x + (x >> 32) * fold; }
+RTCG_DEVICE unsigned int __rtcg_mrg_rest(unsigned long long x, unsigned int fold) {
+    x = __rtcg_mrg_fold(x, fold);
     return (unsigned int)(x >= 0x100000000ull - fold ? x + fold : x);
 }
 // A sum of products: lower and upper halves have sums of their own, which do not overflow.
-struct rtcg_mrg_sum {
+struct __rtcg_mrg_sum {
     unsigned long long low, high;
-    RTCG_MEMBER rtcg_mrg_sum plus(unsigned int x, unsigned int y, unsigned int times = 1) const {
+    RTCG_MEMBER __rtcg_mrg_sum plus(unsigned int x, unsigned int y, unsigned int times = 1) const {
         unsigned long long p = (unsigned long long)x * y;
         return {low + (unsigned long long)(unsigned int)p * times, high + (p >> 32) * times};
     }
-    RTCG_MEMBER unsigned int rest(unsigned int fold) const { return rtcg_mrg_rest(low + high * fold, fold); }
+    RTCG_MEMBER unsigned int rest(unsigned int fold) const { return __rtcg_mrg_rest(low + high * fold, fold); }
 };
 // A component s[n] = a2 s[n-1] + a1 s[n-2] + a0 s[n-3]; polynomials are modulo x^3 - a2 x^2 - a1 x - a0.
-struct rtcg_mrg_component {
+struct __rtcg_mrg_component {
     unsigned int fold, a0, a1, a2;
-    RTCG_MEMBER unsigned int next(uint3 s) const { return rtcg_mrg_sum{0, 0}.plus(a2, s.z).plus(a1, s.y).plus(a0, s.x).rest(fold); }
+    RTCG_MEMBER unsigned int next(uint3 s) const { return __rtcg_mrg_sum{0, 0}.plus(a2, s.z).plus(a1, s.y).plus(a0, s.x).rest(fold); }
     RTCG_MEMBER unsigned int product(uint3 p, unsigned int x, unsigned int y, unsigned int z) const {
-        return rtcg_mrg_sum{0, 0}.plus(p.x, x).plus(p.y, y).plus(p.z, z).rest(fold);
+        return __rtcg_mrg_sum{0, 0}.plus(p.x, x).plus(p.y, y).plus(p.z, z).rest(fold);
     }
 };
-#define RTCG_MRG_1 rtcg_mrg_component{209u, 4294967087u - 810728u, 1403580u, 0u}
-#define RTCG_MRG_2 rtcg_mrg_component{22853u, 4294944443u - 1370589u, 0u, 527612u}
+#define RTCG_MRG_1 __rtcg_mrg_component{209u, 4294967087u - 810728u, 1403580u, 0u}
+#define RTCG_MRG_2 __rtcg_mrg_component{22853u, 4294944443u - 1370589u, 0u, 527612u}
 // The state after n times as many steps as the polynomial stands for.
-static __inline__ __attribute__((device)) uint3 rtcg_mrg_jump(uint3 s, unsigned long long n, uint3 p, rtcg_mrg_component m) {
-    const rtcg_mrg_sum zero = {0, 0};
+static __inline__ __attribute__((device)) uint3 __rtcg_mrg_jump(uint3 s, unsigned long long n, uint3 p, __rtcg_mrg_component m) {
+    const __rtcg_mrg_sum zero = {0, 0};
 #pragma unroll 1
     for (;;) {
         if (n & 1) {
@@ -226,38 +226,38 @@ static __inline__ __attribute__((device)) uint3 rtcg_mrg_jump(uint3 s, unsigned 
 }
 
 // The next number, 1 .. 4294967087.
-RTCG_DEVICE unsigned int rtcg_mrg_next(curandStateMRG32k3a_t *state) {
+RTCG_DEVICE unsigned int __rtcg_mrg_next(curandStateMRG32k3a_t *state) {
     unsigned int *s = state->s1, *t = state->s2;
     // The first sum has less than 54 bits, so that one fold leaves less than twice its modulus.
-    unsigned int p = rtcg_mrg_rest(1403580ull * s[1] + 810728ull * (4294967087u - s[0]), 209u);
-    unsigned int q = rtcg_mrg_rest(rtcg_mrg_fold(527612ull * t[2] + 1370589ull * (4294944443u - t[0]), 22853u), 22853u);
+    unsigned int p = __rtcg_mrg_rest(1403580ull * s[1] + 810728ull * (4294967087u - s[0]), 209u);
+    unsigned int q = __rtcg_mrg_rest(__rtcg_mrg_fold(527612ull * t[2] + 1370589ull * (4294944443u - t[0]), 22853u), 22853u);
     s[0] = s[1]; s[1] = s[2]; s[2] = p;
     t[0] = t[1]; t[1] = t[2]; t[2] = q;
     return p > q ? p - q : p + (4294967087u - q);
 }
-RTCG_DEVICE unsigned int curand(curandStateMRG32k3a_t *state) { return (unsigned int)(rtcg_mrg_next(state) * 1.000000048662); }
-RTCG_DEVICE void rtcg_mrg_jump(curandStateMRG32k3a_t *state, unsigned long long n, uint3 first, uint3 second) {
+RTCG_DEVICE unsigned int curand(curandStateMRG32k3a_t *state) { return (unsigned int)(__rtcg_mrg_next(state) * 1.000000048662); }
+RTCG_DEVICE void __rtcg_mrg_jump(curandStateMRG32k3a_t *state, unsigned long long n, uint3 first, uint3 second) {
     if (!n) return;
     uint3 s = {state->s1[0], state->s1[1], state->s1[2]}, t = {state->s2[0], state->s2[1], state->s2[2]};
-    s = rtcg_mrg_jump(s, n, first, RTCG_MRG_1);
-    t = rtcg_mrg_jump(t, n, second, RTCG_MRG_2);
+    s = __rtcg_mrg_jump(s, n, first, RTCG_MRG_1);
+    t = __rtcg_mrg_jump(t, n, second, RTCG_MRG_2);
     state->s1[0] = s.x; state->s1[1] = s.y; state->s1[2] = s.z;
     state->s2[0] = t.x; state->s2[1] = t.y; state->s2[2] = t.z;
 }
-RTCG_DEVICE void skipahead(unsigned long long n, curandStateMRG32k3a_t *state) { rtcg_mrg_jump(state, n, uint3{0, 1, 0}, uint3{0, 1, 0}); }
+RTCG_DEVICE void skipahead(unsigned long long n, curandStateMRG32k3a_t *state) { __rtcg_mrg_jump(state, n, uint3{0, 1, 0}, uint3{0, 1, 0}); }
 // Subsequences are 2^76 numbers long, sequences 2^127.
 RTCG_DEVICE void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a_t *state) {
-    rtcg_mrg_jump(state, n, uint3{82758667u, 1871391091u, 4127413238u}, uint3{1511326704u, 3759209742u, 1610795712u});
+    __rtcg_mrg_jump(state, n, uint3{82758667u, 1871391091u, 4127413238u}, uint3{1511326704u, 3759209742u, 1610795712u});
 }
 RTCG_DEVICE void skipahead_sequence(unsigned long long n, curandStateMRG32k3a_t *state) {
-    rtcg_mrg_jump(state, n, uint3{2427906178u, 3580155704u, 949770784u}, uint3{1464411153u, 277697599u, 1610723613u});
+    __rtcg_mrg_jump(state, n, uint3{2427906178u, 3580155704u, 949770784u}, uint3{1464411153u, 277697599u, 1610723613u});
 }
 RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset, curandStateMRG32k3a_t *state) {
     unsigned int x = (unsigned int)seed ^ 0x55555555u, y = (unsigned int)(seed >> 32) ^ 0xaaaaaaaau;
-    state->s1[0] = state->s1[2] = seed ? rtcg_mrg_rest(12345ull * x, 209u) : 12345u;
-    state->s1[1] = seed ? rtcg_mrg_rest(12345ull * y, 209u) : 12345u;
-    state->s2[0] = state->s2[2] = seed ? rtcg_mrg_rest(12345ull * y, 22853u) : 12345u;
-    state->s2[1] = seed ? rtcg_mrg_rest(12345ull * x, 22853u) : 12345u;
+    state->s1[0] = state->s1[2] = seed ? __rtcg_mrg_rest(12345ull * x, 209u) : 12345u;
+    state->s1[1] = seed ? __rtcg_mrg_rest(12345ull * y, 209u) : 12345u;
+    state->s2[0] = state->s2[2] = seed ? __rtcg_mrg_rest(12345ull * y, 22853u) : 12345u;
+    state->s2[1] = seed ? __rtcg_mrg_rest(12345ull * x, 22853u) : 12345u;
     skipahead_subsequence(subsequence, state);
     skipahead(offset, state);
     state->kept = state->kept_double = 0;
@@ -271,7 +271,7 @@ RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequ
 
 // --- Philox4x32-10 ---
 
-static __inline__ __attribute__((device)) uint4 rtcg_philox(uint4 c, uint2 key) {
+static __inline__ __attribute__((device)) uint4 __rtcg_philox(uint4 c, uint2 key) {
 #pragma unroll
     for (int round = 0; round < 10; ++round) {
         unsigned long long a = 0xd2511f53ull * c.x, b = 0xcd9e8d57ull * c.z;
@@ -282,44 +282,44 @@ static __inline__ __attribute__((device)) uint4 rtcg_philox(uint4 c, uint2 key) 
     return c;
 }
 // Adds to the 128-bit counter, from word 2 * half on.
-RTCG_DEVICE void rtcg_philox_count(curandStatePhilox4_32_10_t *state, unsigned long long n) {
+RTCG_DEVICE void __rtcg_philox_count(curandStatePhilox4_32_10_t *state, unsigned long long n) {
     unsigned long long low = state->ctr.x | (unsigned long long)state->ctr.y << 32, high = state->ctr.z | (unsigned long long)state->ctr.w << 32;
     high += low + n < n;
     low += n;
     state->ctr = make_uint4((unsigned int)low, (unsigned int)(low >> 32), (unsigned int)high, (unsigned int)(high >> 32));
 }
-RTCG_DEVICE unsigned int rtcg_philox_word(uint4 words, unsigned int n) {
+RTCG_DEVICE unsigned int __rtcg_philox_word(uint4 words, unsigned int n) {
     return n & 2u ? (n & 1u ? words.w : words.z) : (n & 1u ? words.y : words.x);
 }
 RTCG_DEVICE unsigned int curand(curandStatePhilox4_32_10_t *state) {
-    unsigned int word = rtcg_philox_word(state->output, state->STATE++);
+    unsigned int word = __rtcg_philox_word(state->output, state->STATE++);
     if (state->STATE == 4) {
-        rtcg_philox_count(state, 1);
-        state->output = rtcg_philox(state->ctr, state->key);
+        __rtcg_philox_count(state, 1);
+        state->output = __rtcg_philox(state->ctr, state->key);
         state->STATE = 0;
     }
     return word;
 }
 RTCG_DEVICE uint4 curand4(curandStatePhilox4_32_10_t *state) {
     uint4 a = state->output;
-    rtcg_philox_count(state, 1);
-    uint4 b = state->output = rtcg_philox(state->ctr, state->key);
+    __rtcg_philox_count(state, 1);
+    uint4 b = state->output = __rtcg_philox(state->ctr, state->key);
     unsigned int at = state->STATE;
-    return make_uint4(rtcg_philox_word(a, at), rtcg_philox_word(at + 1 < 4 ? a : b, at + 1), rtcg_philox_word(at + 2 < 4 ? a : b, at + 2),
-                      rtcg_philox_word(at + 3 < 4 ? a : b, at + 3));
+    return make_uint4(__rtcg_philox_word(a, at), __rtcg_philox_word(at + 1 < 4 ? a : b, at + 1), __rtcg_philox_word(at + 2 < 4 ? a : b, at + 2),
+                      __rtcg_philox_word(at + 3 < 4 ? a : b, at + 3));
 }
 RTCG_DEVICE void skipahead(unsigned long long n, curandStatePhilox4_32_10_t *state) {
     unsigned int at = state->STATE + ((unsigned int)n & 3u);
-    rtcg_philox_count(state, (n >> 2) + (at >> 2));
+    __rtcg_philox_count(state, (n >> 2) + (at >> 2));
     state->STATE = at & 3u;
-    state->output = rtcg_philox(state->ctr, state->key);
+    state->output = __rtcg_philox(state->ctr, state->key);
 }
 // Sequences are 2^66 numbers long.
 RTCG_DEVICE void skipahead_sequence(unsigned long long n, curandStatePhilox4_32_10_t *state) {
     unsigned long long high = (state->ctr.z | (unsigned long long)state->ctr.w << 32) + n;
     state->ctr.z = (unsigned int)high;
     state->ctr.w = (unsigned int)(high >> 32);
-    state->output = rtcg_philox(state->ctr, state->key);
+    state->output = __rtcg_philox(state->ctr, state->key);
 }
 RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset, curandStatePhilox4_32_10_t *state) {
     state->ctr = make_uint4(0, 0, (unsigned int)subsequence, (unsigned int)(subsequence >> 32));
@@ -334,16 +334,16 @@ RTCG_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequ
 // --- Sobol's sequences ---
 
 // The lowest bit that is 0, at most the last: its vector leads to the next number.
-RTCG_DEVICE int rtcg_sobol_bit(unsigned int i) { return __ffs(~i | 0x80000000u) - 1; }
-RTCG_DEVICE int rtcg_sobol_bit(unsigned long long i) { return __ffsll(~i | 0x8000000000000000ull) - 1; }
-template <class State, class Word> RTCG_DEVICE Word rtcg_sobol_next(State *state, Word index) {
+RTCG_DEVICE int __rtcg_sobol_bit(unsigned int i) { return __ffs(~i | 0x80000000u) - 1; }
+RTCG_DEVICE int __rtcg_sobol_bit(unsigned long long i) { return __ffsll(~i | 0x8000000000000000ull) - 1; }
+template <class State, class Word> RTCG_DEVICE Word __rtcg_sobol_next(State *state, Word index) {
     Word x = state->x;
-    state->x = x ^ state->direction_vectors[rtcg_sobol_bit(index)];
+    state->x = x ^ state->direction_vectors[__rtcg_sobol_bit(index)];
     state->i = index + 1;
     return x;
 }
 // Goes to a number of the sequence: the vectors that its Gray code selects.
-template <class State, class Word> RTCG_DEVICE void rtcg_sobol_go(State *state, Word index) {
+template <class State, class Word> RTCG_DEVICE void __rtcg_sobol_go(State *state, Word index) {
     Word gray = index ^ index >> 1, x = state->c;
 #pragma unroll 1
     for (int k = 0; gray; ++k, gray >>= 1) x ^= state->direction_vectors[k] & (Word(0) - (gray & 1));
@@ -351,12 +351,12 @@ template <class State, class Word> RTCG_DEVICE void rtcg_sobol_go(State *state, 
     state->x = x;
 }
 #define RTCG_CURAND_SOBOL(name, word, n) \
-    RTCG_DEVICE word curand(curandState##name##_t *state) { return rtcg_sobol_next(state, state->i); } \
-    RTCG_DEVICE void skipahead(word n, curandState##name##_t *state) { rtcg_sobol_go(state, state->i + n); } \
-    RTCG_DEVICE void rtcg_sobol_start(const word *vectors, word scramble, word offset, curandState##name##_t *state) { \
+    RTCG_DEVICE word curand(curandState##name##_t *state) { return __rtcg_sobol_next(state, state->i); } \
+    RTCG_DEVICE void skipahead(word n, curandState##name##_t *state) { __rtcg_sobol_go(state, state->i + n); } \
+    RTCG_DEVICE void __rtcg_sobol_start(const word *vectors, word scramble, word offset, curandState##name##_t *state) { \
         for (int k = 0; k < 8 * (int)sizeof(word); ++k) state->direction_vectors[k] = vectors[k]; \
         state->c = scramble; \
-        rtcg_sobol_go(state, offset); \
+        __rtcg_sobol_go(state, offset); \
     }
 RTCG_CURAND_SOBOL(Sobol32, unsigned int, n)
 RTCG_CURAND_SOBOL(ScrambledSobol32, unsigned int, n)
@@ -364,16 +364,16 @@ RTCG_CURAND_SOBOL(Sobol64, unsigned long long, n)
 RTCG_CURAND_SOBOL(ScrambledSobol64, unsigned long long, n)
 #undef RTCG_CURAND_SOBOL
 RTCG_DEVICE void curand_init(const unsigned int *vectors, unsigned int offset, curandStateSobol32_t *state) {
-    rtcg_sobol_start(vectors, 0u, offset, state);
+    __rtcg_sobol_start(vectors, 0u, offset, state);
 }
 RTCG_DEVICE void curand_init(const unsigned int *vectors, unsigned int scramble, unsigned int offset, curandStateScrambledSobol32_t *state) {
-    rtcg_sobol_start(vectors, scramble, offset, state);
+    __rtcg_sobol_start(vectors, scramble, offset, state);
 }
 RTCG_DEVICE void curand_init(const unsigned long long *vectors, unsigned long long offset, curandStateSobol64_t *state) {
-    rtcg_sobol_start(vectors, 0ull, offset, state);
+    __rtcg_sobol_start(vectors, 0ull, offset, state);
 }
 RTCG_DEVICE void curand_init(const unsigned long long *vectors, unsigned long long scramble, unsigned long long offset, curandStateScrambledSobol64_t *state) {
-    rtcg_sobol_start(vectors, scramble, offset, state);
+    __rtcg_sobol_start(vectors, scramble, offset, state);
 }
 
 // --- MTGP32 ---
@@ -387,7 +387,7 @@ struct curandStateMtgp32 { unsigned int s[1024]; int offset, pIdx; mtgp32_kernel
 typedef struct curandStateMtgp32 curandStateMtgp32_t;
 
 // `count` threads make a number each, thread `index` the one of that number; all threads of the block have to come here.
-RTCG_DEVICE unsigned int rtcg_mtgp32_next(curandStateMtgp32_t *state, int index, int count, const unsigned int (*temper)[16], int shift) {
+RTCG_DEVICE unsigned int __rtcg_mtgp32_next(curandStateMtgp32_t *state, int index, int count, const unsigned int (*temper)[16], int shift) {
     const mtgp32_kernel_params_t *k = state->k;
     int set = state->pIdx, at = state->offset + index, pos = k->pos_tbl[set];
     unsigned int x = (state->s[at & 1023] & k->mask[0]) ^ state->s[(at + 1) & 1023];
@@ -404,53 +404,53 @@ RTCG_DEVICE unsigned int rtcg_mtgp32_next(curandStateMtgp32_t *state, int index,
     __syncthreads();
     return x;
 }
-RTCG_DEVICE int rtcg_block_index() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
-RTCG_DEVICE int rtcg_block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+RTCG_DEVICE int __rtcg_block_index() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+RTCG_DEVICE int __rtcg_block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 RTCG_DEVICE unsigned int curand(curandStateMtgp32_t *state) {
-    return rtcg_mtgp32_next(state, rtcg_block_index(), rtcg_block_size(), state->k->temper_tbl, 0);
+    return __rtcg_mtgp32_next(state, __rtcg_block_index(), __rtcg_block_size(), state->k->temper_tbl, 0);
 }
 RTCG_DEVICE unsigned int curand_mtgp32_specific(curandStateMtgp32_t *state, unsigned char index, unsigned char n) {
-    return rtcg_mtgp32_next(state, index, n, state->k->temper_tbl, 0);
+    return __rtcg_mtgp32_next(state, index, n, state->k->temper_tbl, 0);
 }
 // Floats in [1, 2).
 RTCG_DEVICE float curand_mtgp32_single(curandStateMtgp32_t *state) {
-    return __uint_as_float(rtcg_mtgp32_next(state, rtcg_block_index(), rtcg_block_size(), state->k->single_temper_tbl, 9));
+    return __uint_as_float(__rtcg_mtgp32_next(state, __rtcg_block_index(), __rtcg_block_size(), state->k->single_temper_tbl, 9));
 }
 RTCG_DEVICE float curand_mtgp32_single_specific(curandStateMtgp32_t *state, unsigned char index, unsigned char n) {
-    return __uint_as_float(rtcg_mtgp32_next(state, index, n, state->k->single_temper_tbl, 9));
+    return __uint_as_float(__rtcg_mtgp32_next(state, index, n, state->k->single_temper_tbl, 9));
 }
 
 // --- Uniform numbers in (0, 1] ---
 
-RTCG_DEVICE float rtcg_uniform(unsigned int x) { return x * 2.3283064365386963e-10f + 1.1641532182693481e-10f; }
-RTCG_DEVICE float rtcg_uniform(unsigned long long x) { return rtcg_uniform((unsigned int)(x >> 32)); }
-RTCG_DEVICE double rtcg_uniform_double(unsigned int x) { return x * 2.3283064365386963e-10 + 2.3283064365386963e-10; }
-RTCG_DEVICE double rtcg_uniform_double(unsigned long long x) { return (x >> 11) * 1.1102230246251565e-16 + 5.5511151231257827e-17; }
-RTCG_DEVICE double rtcg_uniform_double(unsigned int x, unsigned int y) {
+RTCG_DEVICE float __rtcg_uniform(unsigned int x) { return x * 2.3283064365386963e-10f + 1.1641532182693481e-10f; }
+RTCG_DEVICE float __rtcg_uniform(unsigned long long x) { return __rtcg_uniform((unsigned int)(x >> 32)); }
+RTCG_DEVICE double __rtcg_uniform_double(unsigned int x) { return x * 2.3283064365386963e-10 + 2.3283064365386963e-10; }
+RTCG_DEVICE double __rtcg_uniform_double(unsigned long long x) { return (x >> 11) * 1.1102230246251565e-16 + 5.5511151231257827e-17; }
+RTCG_DEVICE double __rtcg_uniform_double(unsigned int x, unsigned int y) {
     return (x ^ (unsigned long long)y << 21) * 1.1102230246251565e-16 + 5.5511151231257827e-17;
 }
 
-RTCG_DEVICE float curand_uniform(curandStateMRG32k3a_t *state) { return (float)(rtcg_mrg_next(state) * 2.3283065498378288e-10); }
-RTCG_DEVICE double curand_uniform_double(curandStateMRG32k3a_t *state) { return rtcg_mrg_next(state) * 2.3283065498378288e-10; }
-RTCG_DEVICE double rtcg_two_words(curandStateXORWOW_t *state) { unsigned int x = curand(state), y = curand(state); return rtcg_uniform_double(x, y); }
+RTCG_DEVICE float curand_uniform(curandStateMRG32k3a_t *state) { return (float)(__rtcg_mrg_next(state) * 2.3283065498378288e-10); }
+RTCG_DEVICE double curand_uniform_double(curandStateMRG32k3a_t *state) { return __rtcg_mrg_next(state) * 2.3283065498378288e-10; }
+RTCG_DEVICE double __rtcg_two_words(curandStateXORWOW_t *state) { unsigned int x = curand(state), y = curand(state); return __rtcg_uniform_double(x, y); }
 #define RTCG_CURAND_UNIFORM(name, wide) \
-    RTCG_DEVICE float curand_uniform(curandState##name##_t *state) { return rtcg_uniform(curand(state)); } \
+    RTCG_DEVICE float curand_uniform(curandState##name##_t *state) { return __rtcg_uniform(curand(state)); } \
     RTCG_DEVICE double curand_uniform_double(curandState##name##_t *state) { return wide; }
-RTCG_CURAND_UNIFORM(XORWOW, rtcg_two_words(state))
-RTCG_CURAND_UNIFORM(Philox4_32_10, rtcg_uniform_double(curand(state)))
-RTCG_CURAND_UNIFORM(Mtgp32, rtcg_uniform_double(curand(state)))
-RTCG_CURAND_UNIFORM(Sobol32, rtcg_uniform_double(curand(state)))
-RTCG_CURAND_UNIFORM(ScrambledSobol32, rtcg_uniform_double(curand(state)))
-RTCG_CURAND_UNIFORM(Sobol64, rtcg_uniform_double(curand(state)))
-RTCG_CURAND_UNIFORM(ScrambledSobol64, rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(XORWOW, __rtcg_two_words(state))
+RTCG_CURAND_UNIFORM(Philox4_32_10, __rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(Mtgp32, __rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(Sobol32, __rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(ScrambledSobol32, __rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(Sobol64, __rtcg_uniform_double(curand(state)))
+RTCG_CURAND_UNIFORM(ScrambledSobol64, __rtcg_uniform_double(curand(state)))
 #undef RTCG_CURAND_UNIFORM
 RTCG_DEVICE float4 curand_uniform4(curandStatePhilox4_32_10_t *state) {
     uint4 x = curand4(state);
-    return make_float4(rtcg_uniform(x.x), rtcg_uniform(x.y), rtcg_uniform(x.z), rtcg_uniform(x.w));
+    return make_float4(__rtcg_uniform(x.x), __rtcg_uniform(x.y), __rtcg_uniform(x.z), __rtcg_uniform(x.w));
 }
 RTCG_DEVICE double2 curand_uniform2_double(curandStatePhilox4_32_10_t *state) {
     uint4 x = curand4(state);
-    return make_double2(rtcg_uniform_double(x.x, x.y), rtcg_uniform_double(x.z, x.w));
+    return make_double2(__rtcg_uniform_double(x.x, x.y), __rtcg_uniform_double(x.z, x.w));
 }
 RTCG_DEVICE double4 curand_uniform4_double(curandStatePhilox4_32_10_t *state) {
     double2 a = curand_uniform2_double(state), b = curand_uniform2_double(state);
@@ -459,57 +459,57 @@ RTCG_DEVICE double4 curand_uniform4_double(curandStatePhilox4_32_10_t *state) {
 
 // --- Normal and log-normal variables: pairs by Box and Muller's transformation ---
 
-RTCG_DEVICE float2 rtcg_box_muller_angle(float u, float v) {
+RTCG_DEVICE float2 __rtcg_box_muller_angle(float u, float v) {
     float r = sqrtf(-2.0f * logf(u));
     return make_float2(r * __sinf(v), r * __cosf(v));
 }
-RTCG_DEVICE double2 rtcg_box_muller_turns(double u, double v) {
+RTCG_DEVICE double2 __rtcg_box_muller_turns(double u, double v) {
     double s, c, r = sqrt(-2.0 * log(u));
     sincospi(v, &s, &c);
     return make_double2(r * s, r * c);
 }
-RTCG_DEVICE float2 rtcg_box_muller(unsigned int x, unsigned int y) {
-    return rtcg_box_muller_angle(rtcg_uniform(x), y * 1.46291807e-09f + 7.31459036e-10f);
+RTCG_DEVICE float2 __rtcg_box_muller(unsigned int x, unsigned int y) {
+    return __rtcg_box_muller_angle(__rtcg_uniform(x), y * 1.46291807e-09f + 7.31459036e-10f);
 }
-RTCG_DEVICE double2 rtcg_box_muller_double(uint4 x) {
-    return rtcg_box_muller_turns(rtcg_uniform_double(x.x, x.y), 2.0 * rtcg_uniform_double(x.z, x.w));
+RTCG_DEVICE double2 __rtcg_box_muller_double(uint4 x) {
+    return __rtcg_box_muller_turns(__rtcg_uniform_double(x.x, x.y), 2.0 * __rtcg_uniform_double(x.z, x.w));
 }
-RTCG_DEVICE float2 curand_normal2(curandStateXORWOW_t *state) { unsigned int x = curand(state), y = curand(state); return rtcg_box_muller(x, y); }
-RTCG_DEVICE float2 curand_normal2(curandStatePhilox4_32_10_t *state) { unsigned int x = curand(state), y = curand(state); return rtcg_box_muller(x, y); }
+RTCG_DEVICE float2 curand_normal2(curandStateXORWOW_t *state) { unsigned int x = curand(state), y = curand(state); return __rtcg_box_muller(x, y); }
+RTCG_DEVICE float2 curand_normal2(curandStatePhilox4_32_10_t *state) { unsigned int x = curand(state), y = curand(state); return __rtcg_box_muller(x, y); }
 RTCG_DEVICE float2 curand_normal2(curandStateMRG32k3a_t *state) {
     float u = curand_uniform(state), v = curand_uniform(state);
-    return rtcg_box_muller_angle(u, v * 6.28318531f);
+    return __rtcg_box_muller_angle(u, v * 6.28318531f);
 }
 RTCG_DEVICE double2 curand_normal2_double(curandStateXORWOW_t *state) {
     unsigned int x = curand(state), y = curand(state), z = curand(state), w = curand(state);
-    return rtcg_box_muller_double(make_uint4(x, y, z, w));
+    return __rtcg_box_muller_double(make_uint4(x, y, z, w));
 }
-RTCG_DEVICE double2 curand_normal2_double(curandStatePhilox4_32_10_t *state) { return rtcg_box_muller_double(curand4(state)); }
+RTCG_DEVICE double2 curand_normal2_double(curandStatePhilox4_32_10_t *state) { return __rtcg_box_muller_double(curand4(state)); }
 RTCG_DEVICE double2 curand_normal2_double(curandStateMRG32k3a_t *state) {
     double u = curand_uniform_double(state), v = curand_uniform_double(state);
-    return rtcg_box_muller_turns(u, 2.0 * v);
+    return __rtcg_box_muller_turns(u, 2.0 * v);
 }
 RTCG_DEVICE float4 curand_normal4(curandStatePhilox4_32_10_t *state) {
     uint4 x = curand4(state);
-    float2 a = rtcg_box_muller(x.x, x.y), b = rtcg_box_muller(x.z, x.w);
+    float2 a = __rtcg_box_muller(x.x, x.y), b = __rtcg_box_muller(x.z, x.w);
     return make_float4(a.x, a.y, b.x, b.y);
 }
 RTCG_DEVICE double4 curand_normal4_double(curandStatePhilox4_32_10_t *state) {
     double2 a = curand_normal2_double(state), b = curand_normal2_double(state);
     return make_double4(a.x, a.y, b.x, b.y);
 }
-RTCG_DEVICE float rtcg_log_normal(float x, float mean, float stddev) { return expf(mean + stddev * x); }
-RTCG_DEVICE double rtcg_log_normal(double x, double mean, double stddev) { return exp(mean + stddev * x); }
+RTCG_DEVICE float __rtcg_log_normal(float x, float mean, float stddev) { return expf(mean + stddev * x); }
+RTCG_DEVICE double __rtcg_log_normal(double x, double mean, double stddev) { return exp(mean + stddev * x); }
 #define RTCG_CURAND_LOG_2(name, suffix, real) \
     RTCG_DEVICE real##2 curand_log_normal2##suffix(curandState##name##_t *state, real mean, real stddev) { \
         real##2 x = curand_normal2##suffix(state); \
-        return make_##real##2(rtcg_log_normal(x.x, mean, stddev), rtcg_log_normal(x.y, mean, stddev)); \
+        return make_##real##2(__rtcg_log_normal(x.x, mean, stddev), __rtcg_log_normal(x.y, mean, stddev)); \
     }
 #define RTCG_CURAND_LOG_4(name, suffix, real) \
     RTCG_DEVICE real##4 curand_log_normal4##suffix(curandState##name##_t *state, real mean, real stddev) { \
         real##4 x = curand_normal4##suffix(state); \
-        return make_##real##4(rtcg_log_normal(x.x, mean, stddev), rtcg_log_normal(x.y, mean, stddev), rtcg_log_normal(x.z, mean, stddev), \
-                              rtcg_log_normal(x.w, mean, stddev)); \
+        return make_##real##4(__rtcg_log_normal(x.x, mean, stddev), __rtcg_log_normal(x.y, mean, stddev), __rtcg_log_normal(x.z, mean, stddev), \
+                              __rtcg_log_normal(x.w, mean, stddev)); \
     }
 RTCG_CURAND_LOG_2(XORWOW, , float) RTCG_CURAND_LOG_2(MRG32k3a, , float) RTCG_CURAND_LOG_2(Philox4_32_10, , float)
 RTCG_CURAND_LOG_2(XORWOW, _double, double) RTCG_CURAND_LOG_2(MRG32k3a, _double, double) RTCG_CURAND_LOG_2(Philox4_32_10, _double, double)
@@ -540,30 +540,30 @@ RTCG_CURAND_KEPT(XORWOW, _double, double) RTCG_CURAND_KEPT(Philox4_32_10, _doubl
 
 // --- Normal and log-normal variables by the inverse of the distribution, symmetric about the middle ---
 
-RTCG_DEVICE float rtcg_normal_of(unsigned int x) {
+RTCG_DEVICE float __rtcg_normal_of(unsigned int x) {
     bool upper = x > 0x80000000u;
-    float z = -1.4142135623730951f * erfcinvf(2.0f * rtcg_uniform(upper ? ~x : x));
+    float z = -1.4142135623730951f * erfcinvf(2.0f * __rtcg_uniform(upper ? ~x : x));
     return upper ? -z : z;
 }
-RTCG_DEVICE float rtcg_normal_of(unsigned long long x) { return rtcg_normal_of((unsigned int)(x >> 32)); }
-RTCG_DEVICE double rtcg_normal_double_of(unsigned int x) {
+RTCG_DEVICE float __rtcg_normal_of(unsigned long long x) { return __rtcg_normal_of((unsigned int)(x >> 32)); }
+RTCG_DEVICE double __rtcg_normal_double_of(unsigned int x) {
     bool upper = x > 0x80000000u;
     double z = -1.4142135623730951 * erfcinv(2.0 * ((upper ? ~x : x) * 2.3283064365386963e-10 + 1.1641532182693481e-10));
     return upper ? -z : z;
 }
-RTCG_DEVICE double rtcg_normal_double_of(unsigned long long x) {
+RTCG_DEVICE double __rtcg_normal_double_of(unsigned long long x) {
     bool upper = x > 0x8000000000000000ull;
-    double z = -1.4142135623730951 * erfcinv(2.0 * rtcg_uniform_double(upper ? ~x : x));
+    double z = -1.4142135623730951 * erfcinv(2.0 * __rtcg_uniform_double(upper ? ~x : x));
     return upper ? -z : z;
 }
 #define RTCG_CURAND_INVERSE(name) \
-    RTCG_DEVICE float curand_normal(curandState##name##_t *state) { return rtcg_normal_of(curand(state)); } \
-    RTCG_DEVICE double curand_normal_double(curandState##name##_t *state) { return rtcg_normal_double_of(curand(state)); } \
+    RTCG_DEVICE float curand_normal(curandState##name##_t *state) { return __rtcg_normal_of(curand(state)); } \
+    RTCG_DEVICE double curand_normal_double(curandState##name##_t *state) { return __rtcg_normal_double_of(curand(state)); } \
     RTCG_DEVICE float curand_log_normal(curandState##name##_t *state, float mean, float stddev) { \
-        return rtcg_log_normal(curand_normal(state), mean, stddev); \
+        return __rtcg_log_normal(curand_normal(state), mean, stddev); \
     } \
     RTCG_DEVICE double curand_log_normal_double(curandState##name##_t *state, double mean, double stddev) { \
-        return rtcg_log_normal(curand_normal_double(state), mean, stddev); \
+        return __rtcg_log_normal(curand_normal_double(state), mean, stddev); \
     }
 RTCG_CURAND_INVERSE(Mtgp32) RTCG_CURAND_INVERSE(Sobol32) RTCG_CURAND_INVERSE(ScrambledSobol32)
 RTCG_CURAND_INVERSE(Sobol64) RTCG_CURAND_INVERSE(ScrambledSobol64)
@@ -573,8 +573,8 @@ RTCG_CURAND_INVERSE(Sobol64) RTCG_CURAND_INVERSE(ScrambledSobol64)
 
 // From one number: the least k whose probability of k or less reaches u; means from 1000 on as rounded normal variables. Terms of the sum are scaled
 // so that the first does not vanish.
-RTCG_DEVICE unsigned int rtcg_rounded_normal(double mean, double z) { return __double2uint_rz(sqrt(mean) * z + mean + 0.5); }
-static __inline__ __attribute__((device)) unsigned int rtcg_poisson_quantile(double mean, double u) {
+RTCG_DEVICE unsigned int __rtcg_rounded_normal(double mean, double z) { return __double2uint_rz(sqrt(mean) * z + mean + 0.5); }
+static __inline__ __attribute__((device)) unsigned int __rtcg_poisson_quantile(double mean, double u) {
     double scale = mean > 500.0 ? 500.0 : 0.0, p = exp(scale - mean), sum = p, goal = u * exp(scale);
     unsigned int k = 0;
 #pragma unroll 1
@@ -582,30 +582,30 @@ static __inline__ __attribute__((device)) unsigned int rtcg_poisson_quantile(dou
     return k;
 }
 // ln k! after Stirling.
-RTCG_DEVICE double rtcg_log_factorial(double k) {
+RTCG_DEVICE double __rtcg_log_factorial(double k) {
     double x = k + 1.0, y = 1.0 / x;
     return (x - 0.5) * log(x) - x + 0.91893853320467274 + y * (0.083333333333333333 - y * y * 0.0027777777777777778);
 }
 // A number in (0, 1) from one of the engine.
-template <class State> RTCG_DEVICE double rtcg_unit(State *state) { return curand(state) * 2.3283064365386963e-10 + 1.1641532182693481e-10; }
-RTCG_DEVICE double rtcg_unit(curandStateMRG32k3a_t *state) { return curand_uniform_double(state); }
+template <class State> RTCG_DEVICE double __rtcg_unit(State *state) { return curand(state) * 2.3283064365386963e-10 + 1.1641532182693481e-10; }
+RTCG_DEVICE double __rtcg_unit(curandStateMRG32k3a_t *state) { return curand_uniform_double(state); }
 // W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993), algorithm PTRS. cuRAND rejects by a way of its own
 // for these means, so numbers differ.
-template <class State> static __inline__ __attribute__((device)) unsigned int rtcg_poisson_rejection(State *state, double mean) {
+template <class State> static __inline__ __attribute__((device)) unsigned int __rtcg_poisson_rejection(State *state, double mean) {
     double root = sqrt(mean), l = log(mean), b = 0.931 + 2.53 * root, a = 0.02483 * b - 0.059;
     double inverse = 1.1239 + 1.1328 / (b - 3.4), r = 0.9277 - 3.6224 / (b - 2.0);
 #pragma unroll 1
     for (;;) {
-        double u = rtcg_unit(state) - 0.5, v = rtcg_unit(state), us = 0.5 - fabs(u), k = floor((2.0 * a / us + b) * u + mean + 0.43);
+        double u = __rtcg_unit(state) - 0.5, v = __rtcg_unit(state), us = 0.5 - fabs(u), k = floor((2.0 * a / us + b) * u + mean + 0.43);
         if ((us >= 0.07 && v <= r) ||
-            (k >= 0.0 && !(us < 0.013 && v > us) && log(v * inverse / (a / (us * us) + b)) <= k * l - mean - rtcg_log_factorial(k)))
+            (k >= 0.0 && !(us < 0.013 && v > us) && log(v * inverse / (a / (us * us) + b)) <= k * l - mean - __rtcg_log_factorial(k)))
             return (unsigned int)k;
     }
 }
 // Means below 64 by products of uniform numbers (D. E. Knuth, TAOCP 2, 3.4.1), those above 4000 as rounded normal variables.
-template <class State> RTCG_DEVICE unsigned int rtcg_poisson(State *state, double mean) {
-    if (mean > 4000.0) return rtcg_rounded_normal(mean, curand_normal_double(state));
-    if (mean >= 64.0) return rtcg_poisson_rejection(state, mean);
+template <class State> RTCG_DEVICE unsigned int __rtcg_poisson(State *state, double mean) {
+    if (mean > 4000.0) return __rtcg_rounded_normal(mean, curand_normal_double(state));
+    if (mean >= 64.0) return __rtcg_poisson_rejection(state, mean);
     float product = expf((float)mean) * curand_uniform(state);
     unsigned int k = 0;
 #pragma unroll 1
@@ -613,25 +613,25 @@ template <class State> RTCG_DEVICE unsigned int rtcg_poisson(State *state, doubl
     return k;
 }
 #define RTCG_CURAND_POISSON(name) \
-    RTCG_DEVICE unsigned int curand_poisson(curandState##name##_t *state, double lambda) { return rtcg_poisson(state, lambda); }
+    RTCG_DEVICE unsigned int curand_poisson(curandState##name##_t *state, double lambda) { return __rtcg_poisson(state, lambda); }
 RTCG_CURAND_POISSON(XORWOW) RTCG_CURAND_POISSON(MRG32k3a) RTCG_CURAND_POISSON(Philox4_32_10)
 #undef RTCG_CURAND_POISSON
 #define RTCG_CURAND_POISSON(name, unit) \
     RTCG_DEVICE unsigned int curand_poisson(curandState##name##_t *state, double lambda) { \
-        return lambda >= 1000.0 ? rtcg_rounded_normal(lambda, curand_normal_double(state)) : rtcg_poisson_quantile(lambda, unit); \
+        return lambda >= 1000.0 ? __rtcg_rounded_normal(lambda, curand_normal_double(state)) : __rtcg_poisson_quantile(lambda, unit); \
     }
-RTCG_CURAND_POISSON(Mtgp32, rtcg_unit(state)) RTCG_CURAND_POISSON(Sobol32, rtcg_unit(state)) RTCG_CURAND_POISSON(ScrambledSobol32, rtcg_unit(state))
+RTCG_CURAND_POISSON(Mtgp32, __rtcg_unit(state)) RTCG_CURAND_POISSON(Sobol32, __rtcg_unit(state)) RTCG_CURAND_POISSON(ScrambledSobol32, __rtcg_unit(state))
 RTCG_CURAND_POISSON(Sobol64, curand_uniform_double(state)) RTCG_CURAND_POISSON(ScrambledSobol64, curand_uniform_double(state))
 #undef RTCG_CURAND_POISSON
 RTCG_DEVICE uint4 curand_poisson4(curandStatePhilox4_32_10_t *state, double lambda) {
     if (lambda > 4000.0) {
         double4 z = curand_normal4_double(state);
-        return make_uint4(rtcg_rounded_normal(lambda, z.x), rtcg_rounded_normal(lambda, z.y), rtcg_rounded_normal(lambda, z.z),
-                          rtcg_rounded_normal(lambda, z.w));
+        return make_uint4(__rtcg_rounded_normal(lambda, z.x), __rtcg_rounded_normal(lambda, z.y), __rtcg_rounded_normal(lambda, z.z),
+                          __rtcg_rounded_normal(lambda, z.w));
     }
     unsigned int k[4];
 #pragma unroll 1
-    for (int i = 0; i < 4; ++i) k[i] = rtcg_poisson(state, lambda);
+    for (int i = 0; i < 4; ++i) k[i] = __rtcg_poisson(state, lambda);
     return make_uint4(k[0], k[1], k[2], k[3]);
 }
 

@@ -31,27 +31,27 @@ enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
 }
 
 // What holds an element, and how many it holds.
-template <class T> struct rtcg_storage { typedef T type; static constexpr int elements = 1; };
-template <> struct rtcg_storage<precision::tf32> { typedef float type; static constexpr int elements = 1; };
-template <> struct rtcg_storage<experimental::precision::u4> { typedef unsigned type; static constexpr int elements = 8; };
-template <> struct rtcg_storage<experimental::precision::s4> { typedef int type; static constexpr int elements = 8; };
-template <> struct rtcg_storage<experimental::precision::b1> { typedef unsigned type; static constexpr int elements = 32; };
-template <class Layout> struct rtcg_is_column { static constexpr int value = 0; };
-template <> struct rtcg_is_column<col_major> { static constexpr int value = 1; };
+template <class T> struct __rtcg_storage { typedef T type; static constexpr int elements = 1; };
+template <> struct __rtcg_storage<precision::tf32> { typedef float type; static constexpr int elements = 1; };
+template <> struct __rtcg_storage<experimental::precision::u4> { typedef unsigned type; static constexpr int elements = 8; };
+template <> struct __rtcg_storage<experimental::precision::s4> { typedef int type; static constexpr int elements = 8; };
+template <> struct __rtcg_storage<experimental::precision::b1> { typedef unsigned type; static constexpr int elements = 32; };
+template <class Layout> struct __rtcg_is_column { static constexpr int value = 0; };
+template <> struct __rtcg_is_column<col_major> { static constexpr int value = 1; };
 
-template <class T, int Registers> struct rtcg_fragment {
+template <class T, int Registers> struct __rtcg_fragment {
     typedef T element_type;
-    typedef typename rtcg_storage<T>::type storage_element_type;
+    typedef typename __rtcg_storage<T>::type storage_element_type;
     enum {
         num_storage_elements = Registers * (sizeof(storage_element_type) < 4 ? 4 / sizeof(storage_element_type) : 1),
-        num_elements = num_storage_elements * rtcg_storage<T>::elements
+        num_elements = num_storage_elements * __rtcg_storage<T>::elements
     };
     __attribute__((aligned(sizeof(storage_element_type) == 8 || Registers % 2 == 0 ? 8 : 4))) storage_element_type x[num_storage_elements];
 };
 template <typename Use, int m, int n, int k, typename T, typename Layout = void> class fragment;
 
 template <typename Use, int m, int n, int k, typename T, typename Layout>
-RTCG_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout> &f, const typename rtcg_storage<T>::type &value) {
+RTCG_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout> &f, const typename __rtcg_storage<T>::type &value) {
 #pragma unroll
     for (int i = 0; i < f.num_storage_elements; i++) f.x[i] = value;
 }
@@ -64,18 +64,18 @@ RTCG_DEVICE float __float_to_tf32(float value) {
 
 // An input: its registers, what its memory is a pointer to, the type of registers, and the builtin that loads.
 #define RTCG_INPUT(use, m, n, k, T, registers, memory, word, load) \
-    template <typename Layout> class fragment<use, m, n, k, T, Layout> : public rtcg_fragment<T, registers> {}; \
+    template <typename Layout> class fragment<use, m, n, k, T, Layout> : public __rtcg_fragment<T, registers> {}; \
     template <typename Layout> RTCG_DEVICE void load_matrix_sync(fragment<use, m, n, k, T, Layout> &f, const memory *from, unsigned ldm) { \
-        load((word *)f.x, (const word *)from, ldm, rtcg_is_column<Layout>::value); \
+        load((word *)f.x, (const word *)from, ldm, __rtcg_is_column<Layout>::value); \
     }
 // The smallest types have one layout.
 #define RTCG_SMALL_INPUT(use, m, n, k, T, order, column, load) \
-    template <> class fragment<use, m, n, k, T, order> : public rtcg_fragment<T, 1> {}; \
+    template <> class fragment<use, m, n, k, T, order> : public __rtcg_fragment<T, 1> {}; \
     RTCG_DEVICE void load_matrix_sync(fragment<use, m, n, k, T, order> &f, const void *from, unsigned ldm) { \
         load((int *)f.x, (const int *)from, ldm, column); \
     }
 #define RTCG_SUM(m, n, k, T, registers, word, load, store) \
-    template <> class fragment<accumulator, m, n, k, T, void> : public rtcg_fragment<T, registers> {}; \
+    template <> class fragment<accumulator, m, n, k, T, void> : public __rtcg_fragment<T, registers> {}; \
     RTCG_DEVICE void load_matrix_sync(fragment<accumulator, m, n, k, T, void> &f, const T *from, unsigned ldm, layout_t layout) { \
         if (layout == mem_row_major) load((word *)f.x, (const word *)from, ldm, 0); \
         else load((word *)f.x, (const word *)from, ldm, 1); \
@@ -84,7 +84,7 @@ RTCG_DEVICE float __float_to_tf32(float value) {
         if (layout == mem_row_major) store((word *)to, (const word *)f.x, ldm, 0); \
         else store((word *)to, (const word *)f.x, ldm, 1); \
     }
-#define RTCG_LAYOUTS (rtcg_is_column<LayoutA>::value * 2 + rtcg_is_column<LayoutB>::value)
+#define RTCG_LAYOUTS (__rtcg_is_column<LayoutA>::value * 2 + __rtcg_is_column<LayoutB>::value)
 #define RTCG_OPERANDS(m, n, k, D, T, C) \
     fragment<accumulator, m, n, k, D, void> &d, const fragment<matrix_a, m, n, k, T, LayoutA> &a, \
         const fragment<matrix_b, m, n, k, T, LayoutB> &b, const fragment<accumulator, m, n, k, C, void> &c

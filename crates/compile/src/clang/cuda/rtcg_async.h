@@ -6,7 +6,7 @@
 #pragma clang system_header
 
 extern "C++" {
-namespace rtcg_async {
+namespace __rtcg_async {
 
 // The address within shared memory.
 RTCG_DEVICE unsigned shared(const volatile void *pointer) {

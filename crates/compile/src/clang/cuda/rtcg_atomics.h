@@ -106,17 +106,17 @@ RTCG_ATOMIC_ADD_VECTOR(_system)
 #undef RTCG_ATOMIC_ADD_VECTOR
 
 // Any type of 16 bytes that may be copied as bytes; these instructions are of PTX 8.3.
-template <bool is_so> struct rtcg_if_16_bytes {};
-template <> struct rtcg_if_16_bytes<true> { typedef int type; };
+template <bool is_so> struct __rtcg_if_16_bytes {};
+template <> struct __rtcg_if_16_bytes<true> { typedef int type; };
 #define RTCG_ATOMIC_16_BYTES(scope_name, scope) \
-    template <class T, typename rtcg_if_16_bytes<sizeof(T) == 16 && __is_trivially_copyable(T)>::type = 0> \
+    template <class T, typename __rtcg_if_16_bytes<sizeof(T) == 16 && __is_trivially_copyable(T)>::type = 0> \
     RTCG_DEVICE T atomicExch##scope_name(T *p, T x) { \
         struct alignas(16) bits { unsigned long long low, high; } b = __builtin_bit_cast(bits, x), old; \
         asm volatile("{ .reg .b128 x, y; mov.b128 x, {%3, %4}; atom" scope ".exch.b128 y, [%2], x; mov.b128 {%0, %1}, y; }" \
                      : "=l"(old.low), "=l"(old.high) : "l"(p), "l"(b.low), "l"(b.high) : "memory"); \
         return __builtin_bit_cast(T, old); \
     } \
-    template <class T, typename rtcg_if_16_bytes<sizeof(T) == 16 && __is_trivially_copyable(T)>::type = 0> \
+    template <class T, typename __rtcg_if_16_bytes<sizeof(T) == 16 && __is_trivially_copyable(T)>::type = 0> \
     RTCG_DEVICE T atomicCAS##scope_name(T *p, T compare, T x) { \
         struct alignas(16) bits { unsigned long long low, high; } c = __builtin_bit_cast(bits, compare), b = __builtin_bit_cast(bits, x), old; \
         asm volatile("{ .reg .b128 x, y, z; mov.b128 x, {%3, %4}; mov.b128 z, {%5, %6}; atom" scope ".cas.b128 y, [%2], x, z; mov.b128 {%0, %1}, y; }" \

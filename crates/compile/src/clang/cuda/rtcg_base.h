@@ -26,8 +26,9 @@
 #define __restrict __restrict__
 #define CUDARTAPI
 // How functions of these headers are written.
-#define RTCG_DEVICE static __inline__ __attribute__((device, always_inline))
-#define RTCG_HOST_DEVICE static __inline__ __attribute__((host, device, always_inline))
+// Without lines of their own: what is inlined has the line of the program that calls it.
+#define RTCG_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
+#define RTCG_HOST_DEVICE static __inline__ __attribute__((host, device, always_inline, nodebug))
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
@@ -83,14 +84,14 @@ struct __attribute__((device_builtin)) dim3 {
     __declspec(property(get = read_##name)) unsigned int name; \
     static __inline__ __attribute__((device, always_inline, const)) unsigned int read_##name() { return __nvvm_read_ptx_sreg_##register(); }
 #define RTCG_THREAD_VARIABLE(variable, register, vector) \
-    struct rtcg_##variable { \
+    struct __rtcg_##variable { \
         RTCG_COMPONENT(x, register##_x) RTCG_COMPONENT(y, register##_y) RTCG_COMPONENT(z, register##_z) \
         __device__ operator vector() const { return vector{x, y, z}; } \
         RTCG_THREAD_VARIABLE_MORE_##vector \
-        rtcg_##variable() = delete; rtcg_##variable(const rtcg_##variable &) = delete; \
-        void operator=(const rtcg_##variable &) const = delete; rtcg_##variable *operator&() const = delete; \
+        __rtcg_##variable() = delete; __rtcg_##variable(const __rtcg_##variable &) = delete; \
+        void operator=(const __rtcg_##variable &) const = delete; __rtcg_##variable *operator&() const = delete; \
     }; \
-    extern const __attribute__((device, weak)) rtcg_##variable variable;
+    extern const __attribute__((device, weak)) __rtcg_##variable variable;
 #define RTCG_THREAD_VARIABLE_MORE_uint3 __device__ operator dim3() const { return dim3(x, y, z); }
 #define RTCG_THREAD_VARIABLE_MORE_dim3 __device__ operator uint3() const { return uint3{x, y, z}; }
 RTCG_THREAD_VARIABLE(threadIdx, tid, uint3)

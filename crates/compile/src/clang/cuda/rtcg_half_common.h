@@ -1,7 +1,7 @@
 // What `__half` and `__nv_bfloat16` have alike. cuda_fp16.h and cuda_bf16.h include this file once each, with these macros:
 // RTCG_T, RTCG_T2 the types, RTCG_OTHER the other type, RTCG_W the word for it in names of functions, RTCG_F its name in PTX (and
 // RTCG_I in builtins), RTCG_N the compiler's own type, RTCG_COMPILED whether that type's operators are used, RTCG_ONE the bits of 1.0,
-// RTCG_INF of infinity, RTCG_BY_FMA whether PTX has fused products only, RTCG_PACK of two floats. Functions `rtcg_WORD_...` between bits and numbers are there.
+// RTCG_INF of infinity, RTCG_BY_FMA whether PTX has fused products only, RTCG_PACK of two floats. Functions `__rtcg_WORD_...` between bits and numbers are there.
 //
 // Sources: CUDA Math API 13 (half and bfloat16 intrinsics: names, rounding, which functions call which float function), PTX ISA 9.0
 // (instructions), and what an H200 answers to tests/fidelity/q75, q78 and q92 (order of `__hcmadd`, saturation of a NaN).
@@ -30,8 +30,8 @@ struct __attribute__((aligned(4))) RTCG_RAW2 { unsigned short x, y; };
 
 // Conversions to integers clamp. (`__nvvm_f2i_rz` without `_ftz` becomes a cast, which is undefined out of range; the results are equal.)
 #define RTCG_CLAMP(v, low, high) ((v) < (low) ? (low) : (v) > (high) ? (high) : (v))
-#define RTCG_TO(type, name, expr) RTCG_HOST_DEVICE type RTCG_4(rtcg_, RTCG_W, _to_, name)(unsigned short b) { \
-    float v = RTCG_3(rtcg_, RTCG_W, _to_float)(b); return (type)(expr); }
+#define RTCG_TO(type, name, expr) RTCG_HOST_DEVICE type RTCG_4(__rtcg_, RTCG_W, _to_, name)(unsigned short b) { \
+    float v = RTCG_3(__rtcg_, RTCG_W, _to_float)(b); return (type)(expr); }
 RTCG_TO(int, int, __nvvm_f2i_rz_ftz(v))
 RTCG_TO(unsigned int, uint, __nvvm_f2ui_rz_ftz(v))
 RTCG_TO(long long, ll, __float2ll_rz(v))
@@ -42,8 +42,8 @@ RTCG_TO(short, short, RTCG_CLAMP(__nvvm_f2i_rz_ftz(v), -32768, 32767))
 RTCG_TO(unsigned short, ushort, RTCG_CLAMP(__nvvm_f2i_rz_ftz(v), 0, 65535))
 #undef RTCG_TO
 
-#define RTCG_FROM(type, wide) RTCG_MEMBER RTCG_T(const type v) : __x(RTCG_3(rtcg_, RTCG_W, _bits)((wide)v)) {}
-#define RTCG_TO(type, name) RTCG_MEMBER operator type() const { return RTCG_4(rtcg_, RTCG_W, _to_, name)(__x); }
+#define RTCG_FROM(type, wide) RTCG_MEMBER RTCG_T(const type v) : __x(RTCG_3(__rtcg_, RTCG_W, _bits)((wide)v)) {}
+#define RTCG_TO(type, name) RTCG_MEMBER operator type() const { return RTCG_4(__rtcg_, RTCG_W, _to_, name)(__x); }
 struct __attribute__((aligned(2))) RTCG_T {
     unsigned short __x;
     RTCG_T() = default;
@@ -71,7 +71,7 @@ struct __attribute__((aligned(2))) RTCG_T {
 struct __attribute__((aligned(4))) RTCG_T2 {
     union {
         struct { RTCG_T x, y; };
-        unsigned int rtcg_word;
+        unsigned int __rtcg_word;
     };
     RTCG_T2() = default;
     RTCG_MEMBER constexpr RTCG_T2(const RTCG_T &a, const RTCG_T &b) : x(a), y(b) {}
@@ -81,14 +81,14 @@ struct __attribute__((aligned(4))) RTCG_T2 {
 };
 
 // Conversions.
-#define RTCG_TO_FLOAT(v) RTCG_3(rtcg_, RTCG_W, _to_float)((v).__x)
-#define RTCG_ROUND(f) RTCG_MAKE(RTCG_3(rtcg_, RTCG_W, _rn)(f))
+#define RTCG_TO_FLOAT(v) RTCG_3(__rtcg_, RTCG_W, _to_float)((v).__x)
+#define RTCG_ROUND(f) RTCG_MAKE(RTCG_3(__rtcg_, RTCG_W, _rn)(f))
 #define RTCG_FLOAT_MODE(m) \
-    RTCG_DEVICE RTCG_T RTCG_4(__float2, RTCG_W, _, m)(float v) { return RTCG_MAKE(RTCG_4(rtcg_, RTCG_W, _, m)(v)); }
+    RTCG_DEVICE RTCG_T RTCG_4(__float2, RTCG_W, _, m)(float v) { return RTCG_MAKE(RTCG_4(__rtcg_, RTCG_W, _, m)(v)); }
 RTCG_FLOAT_MODE(rn) RTCG_FLOAT_MODE(rz) RTCG_FLOAT_MODE(rd) RTCG_FLOAT_MODE(ru)
 #undef RTCG_FLOAT_MODE
-RTCG_DEVICE RTCG_T RTCG_2(__float2, RTCG_W)(float v) { return RTCG_MAKE(RTCG_3(rtcg_, RTCG_W, _rn)(v)); }
-RTCG_DEVICE RTCG_T RTCG_2(__double2, RTCG_W)(double v) { return RTCG_MAKE(RTCG_3(rtcg_, RTCG_W, _bits)(v)); }
+RTCG_DEVICE RTCG_T RTCG_2(__float2, RTCG_W)(float v) { return RTCG_MAKE(RTCG_3(__rtcg_, RTCG_W, _rn)(v)); }
+RTCG_DEVICE RTCG_T RTCG_2(__double2, RTCG_W)(double v) { return RTCG_MAKE(RTCG_3(__rtcg_, RTCG_W, _bits)(v)); }
 RTCG_DEVICE float RTCG_3(__, RTCG_W, 2float)(RTCG_T v) { return RTCG_TO_FLOAT(v); }
 RTCG_DEVICE RTCG_T2 RTCG_3(__floats2, RTCG_W2, _rn)(float a, float b) { return RTCG_PACK(a, b); }
 RTCG_DEVICE RTCG_T2 RTCG_3(__float22, RTCG_W2, _rn)(float2 v) { return RTCG_PACK(v.x, v.y); }
@@ -99,10 +99,10 @@ RTCG_DEVICE float2 RTCG_3(__, RTCG_W, 22float2)(RTCG_T2 v) { return {RTCG_TO_FLO
 #define RTCG_INTEGER_MODE(type, name, m, n, to, from, wide) \
     RTCG_DEVICE type RTCG_4(__, RTCG_W, 2##name##_, m)(RTCG_T v) { return (type)to(RTCG_TO_FLOAT(v), n); } \
     RTCG_DEVICE RTCG_T RTCG_4(__##name##2, RTCG_W, _, m)(type v) { return RTCG_MAKE(RTCG_FROM_##m(from, n, wide, v)); }
-#define RTCG_FROM_rn(from, n, wide, v) RTCG_3(rtcg_, RTCG_W, _bits)((wide)v)
-#define RTCG_FROM_rz(from, n, wide, v) RTCG_3(rtcg_, RTCG_W, _rz)(rtcg_float_rz((wide)v))
-#define RTCG_FROM_rd(from, n, wide, v) RTCG_3(rtcg_, RTCG_W, _rd)(from(v, n))
-#define RTCG_FROM_ru(from, n, wide, v) RTCG_3(rtcg_, RTCG_W, _ru)(from(v, n))
+#define RTCG_FROM_rn(from, n, wide, v) RTCG_3(__rtcg_, RTCG_W, _bits)((wide)v)
+#define RTCG_FROM_rz(from, n, wide, v) RTCG_3(__rtcg_, RTCG_W, _rz)(__rtcg_float_rz((wide)v))
+#define RTCG_FROM_rd(from, n, wide, v) RTCG_3(__rtcg_, RTCG_W, _rd)(from(v, n))
+#define RTCG_FROM_ru(from, n, wide, v) RTCG_3(__rtcg_, RTCG_W, _ru)(from(v, n))
 #define RTCG_INTEGER(type, name, to, from, wide) \
     RTCG_INTEGER_MODE(type, name, rn, rn, to, from, wide) RTCG_INTEGER_MODE(type, name, rz, rz_ftz, to, from, wide) \
     RTCG_INTEGER_MODE(type, name, rd, rm, to, from, wide) RTCG_INTEGER_MODE(type, name, ru, rp, to, from, wide)
@@ -130,8 +130,8 @@ RTCG_INTEGER(int, int, RTCG_TO_int, RTCG_FROM_int, int)
 RTCG_INTEGER(unsigned int, uint, RTCG_TO_uint, RTCG_FROM_uint, unsigned int)
 RTCG_INTEGER(long long, ll, RTCG_TO_ll, RTCG_FROM_ll, long long)
 RTCG_INTEGER(unsigned long long, ull, RTCG_TO_ull, RTCG_FROM_ull, unsigned long long)
-RTCG_DEVICE signed char RTCG_3(__, RTCG_W, 2char_rz)(RTCG_T v) { return RTCG_3(rtcg_, RTCG_W, _to_schar)(v.__x); }
-RTCG_DEVICE unsigned char RTCG_3(__, RTCG_W, 2uchar_rz)(RTCG_T v) { return RTCG_3(rtcg_, RTCG_W, _to_uchar)(v.__x); }
+RTCG_DEVICE signed char RTCG_3(__, RTCG_W, 2char_rz)(RTCG_T v) { return RTCG_3(__rtcg_, RTCG_W, _to_schar)(v.__x); }
+RTCG_DEVICE unsigned char RTCG_3(__, RTCG_W, 2uchar_rz)(RTCG_T v) { return RTCG_3(__rtcg_, RTCG_W, _to_uchar)(v.__x); }
 #undef RTCG_INTEGER_MODE
 #undef RTCG_INTEGER
 
@@ -190,14 +190,14 @@ RTCG_BOTH(neg, , 1, , "neg", -a, -a)
 RTCG_BOTH(abs, , 1, , "abs", __builtin_elementwise_abs(a), __builtin_elementwise_abs(a))
 
 #if RTCG_BY_FMA && !RTCG_COMPILED
-RTCG_DEVICE RTCG_T rtcg_fill(RTCG_T, unsigned short bits) { return RTCG_MAKE(bits); }
-RTCG_DEVICE RTCG_T2 rtcg_fill(RTCG_T2, unsigned short bits) { return RTCG_MAKE2(bits); }
+RTCG_DEVICE RTCG_T __rtcg_fill(RTCG_T, unsigned short bits) { return RTCG_MAKE(bits); }
+RTCG_DEVICE RTCG_T2 __rtcg_fill(RTCG_T2, unsigned short bits) { return RTCG_MAKE2(bits); }
 #endif
-RTCG_DEVICE RTCG_T rtcg_saturate(RTCG_T v) { return __hmin(__hmax(v, RTCG_MAKE(0)), RTCG_MAKE(RTCG_ONE)); }
-RTCG_DEVICE RTCG_T2 rtcg_saturate(RTCG_T2 v) { return __hmin2(__hmax2(v, RTCG_MAKE2(0)), RTCG_MAKE2(RTCG_ONE)); }
+RTCG_DEVICE RTCG_T __rtcg_saturate(RTCG_T v) { return __hmin(__hmax(v, RTCG_MAKE(0)), RTCG_MAKE(RTCG_ONE)); }
+RTCG_DEVICE RTCG_T2 __rtcg_saturate(RTCG_T2 v) { return __hmin2(__hmax2(v, RTCG_MAKE2(0)), RTCG_MAKE2(RTCG_ONE)); }
 #define RTCG_SATURATED(name, args, ...) \
-    RTCG_DEVICE RTCG_T __h##name##_sat(RTCG_LIST_##args(RTCG_T)) { return rtcg_saturate(__h##name(__VA_ARGS__)); } \
-    RTCG_DEVICE RTCG_T2 __h##name##2_sat(RTCG_LIST_##args(RTCG_T2)) { return rtcg_saturate(__h##name##2(__VA_ARGS__)); }
+    RTCG_DEVICE RTCG_T __h##name##_sat(RTCG_LIST_##args(RTCG_T)) { return __rtcg_saturate(__h##name(__VA_ARGS__)); } \
+    RTCG_DEVICE RTCG_T2 __h##name##2_sat(RTCG_LIST_##args(RTCG_T2)) { return __rtcg_saturate(__h##name##2(__VA_ARGS__)); }
 #if RTCG_COMPILED || !RTCG_BY_FMA
 #define RTCG_ARITHMETIC(name, op, x, y, z) \
     RTCG_BOTH(name, , 2, RTCG_CONTRACT, #name RTCG_FUSED, a op b, a op b) RTCG_SATURATED(name, 2, u, v) \
@@ -208,9 +208,9 @@ RTCG_DEVICE RTCG_T2 rtcg_saturate(RTCG_T2 v) { return __hmin2(__hmax2(v, RTCG_MA
 #define RTCG_ARITHMETIC(name, op, x, y, z) \
     RTCG_ARITHMETIC_BY_FMA(name, , x, y, z) RTCG_ARITHMETIC_BY_FMA(name, _rn, x, y, z) RTCG_SATURATED(name, 2, u, v)
 #endif
-RTCG_ARITHMETIC(add, +, u, rtcg_fill(u, RTCG_ONE), v)
-RTCG_ARITHMETIC(sub, -, v, rtcg_fill(u, RTCG_ONE | 0x8000), u)
-RTCG_ARITHMETIC(mul, *, u, v, rtcg_fill(u, 0x8000))
+RTCG_ARITHMETIC(add, +, u, __rtcg_fill(u, RTCG_ONE), v)
+RTCG_ARITHMETIC(sub, -, v, __rtcg_fill(u, RTCG_ONE | 0x8000), u)
+RTCG_ARITHMETIC(mul, *, u, v, __rtcg_fill(u, 0x8000))
 RTCG_SATURATED(fma, 3, u, v, w)
 #undef RTCG_SATURATED
 #undef RTCG_ARITHMETIC
@@ -232,7 +232,7 @@ RTCG_DEVICE RTCG_T2 __hcmadd(RTCG_T2 u, RTCG_T2 v, RTCG_T2 w) {
 
 // Comparisons; for pairs as masks, as 1.0 or 0.0, and of both. Those that a NaN fulfils are negations. What is called here takes bits:
 // each copy of an RTCG_T makes the compiler look at all conversions, which took most of the time of an include.
-#define RTCG_BITS2(name) bool RTCG_4(rtcg_, RTCG_W, _, name)(unsigned short u, unsigned short v)
+#define RTCG_BITS2(name) bool RTCG_4(__rtcg_, RTCG_W, _, name)(unsigned short u, unsigned short v)
 #if RTCG_COMPILED
 #define RTCG_COMPARE_ONE(name, negated, expr) \
     RTCG_DEVICE RTCG_BITS2(name) { RTCG_N a = RTCG_B(RTCG_N, u), b = RTCG_B(RTCG_N, v); return (bool)(expr) != negated; } \
@@ -242,16 +242,16 @@ RTCG_DEVICE RTCG_T2 __hcmadd(RTCG_T2 u, RTCG_T2 v, RTCG_T2 w) {
 #define RTCG_COMPARE_ONE(name, negated, expr) \
     RTCG_DEVICE RTCG_BITS2(name) { \
         int r; asm("{.reg .pred p; setp." #name ".f32 p, %1, %2; selp.b32 %0, 1, 0, p;}" \
-                   : "=r"(r) : "f"(RTCG_3(rtcg_, RTCG_W, _to_float)(u)), "f"(RTCG_3(rtcg_, RTCG_W, _to_float)(v))); \
+                   : "=r"(r) : "f"(RTCG_3(__rtcg_, RTCG_W, _to_float)(u)), "f"(RTCG_3(__rtcg_, RTCG_W, _to_float)(v))); \
         return r != 0; } \
     RTCG_DEVICE unsigned int __h##name##2_mask(RTCG_T2 u, RTCG_T2 v) { \
-        return (RTCG_4(rtcg_, RTCG_W, _, name)(u.x.__x, v.x.__x) ? 0xffffu : 0u) | (RTCG_4(rtcg_, RTCG_W, _, name)(u.y.__x, v.y.__x) ? 0xffff0000u : 0u); }
+        return (RTCG_4(__rtcg_, RTCG_W, _, name)(u.x.__x, v.x.__x) ? 0xffffu : 0u) | (RTCG_4(__rtcg_, RTCG_W, _, name)(u.y.__x, v.y.__x) ? 0xffff0000u : 0u); }
 #endif
 #define RTCG_COMPARE(name, negated, expr) RTCG_COMPARE_ONE(name, negated, expr) \
-    RTCG_DEVICE bool __h##name(RTCG_T u, RTCG_T v) { return RTCG_4(rtcg_, RTCG_W, _, name)(u.__x, v.__x); } \
+    RTCG_DEVICE bool __h##name(RTCG_T u, RTCG_T v) { return RTCG_4(__rtcg_, RTCG_W, _, name)(u.__x, v.__x); } \
     RTCG_DEVICE RTCG_T2 __h##name##2(RTCG_T2 u, RTCG_T2 v) { return RTCG_B(RTCG_T2, __h##name##2_mask(u, v) & RTCG_ONE * 0x10001u); } \
     RTCG_DEVICE bool __hb##name##2(RTCG_T2 u, RTCG_T2 v) { \
-        return RTCG_4(rtcg_, RTCG_W, _, name)(u.x.__x, v.x.__x) && RTCG_4(rtcg_, RTCG_W, _, name)(u.y.__x, v.y.__x); }
+        return RTCG_4(__rtcg_, RTCG_W, _, name)(u.x.__x, v.x.__x) && RTCG_4(__rtcg_, RTCG_W, _, name)(u.y.__x, v.y.__x); }
 RTCG_COMPARE(eq, 0, a == b) RTCG_COMPARE(ne, 0, (a < b) | (a > b)) RTCG_COMPARE(lt, 0, a < b)
 RTCG_COMPARE(le, 0, a <= b) RTCG_COMPARE(gt, 0, a > b) RTCG_COMPARE(ge, 0, a >= b)
 RTCG_COMPARE(neu, 1, a == b) RTCG_COMPARE(equ, 1, (a < b) | (a > b)) RTCG_COMPARE(geu, 1, a < b)
@@ -265,9 +265,9 @@ RTCG_DEVICE RTCG_T2 __hisnan2(RTCG_T2 v) { return RTCG_B(RTCG_T2, __hneu2_mask(v
 
 // Functions of one number, in float and rounded once more.
 #define RTCG_FUNCTION(name, expr) \
-    RTCG_DEVICE float RTCG_4(rtcg_, RTCG_W, _, name)(unsigned short bits) { float x = RTCG_3(rtcg_, RTCG_W, _to_float)(bits); return expr; } \
-    RTCG_DEVICE RTCG_T h##name(RTCG_T v) { return RTCG_ROUND(RTCG_4(rtcg_, RTCG_W, _, name)(v.__x)); } \
-    RTCG_DEVICE RTCG_T2 h2##name(RTCG_T2 v) { return RTCG_PACK(RTCG_4(rtcg_, RTCG_W, _, name)(v.x.__x), RTCG_4(rtcg_, RTCG_W, _, name)(v.y.__x)); }
+    RTCG_DEVICE float RTCG_4(__rtcg_, RTCG_W, _, name)(unsigned short bits) { float x = RTCG_3(__rtcg_, RTCG_W, _to_float)(bits); return expr; } \
+    RTCG_DEVICE RTCG_T h##name(RTCG_T v) { return RTCG_ROUND(RTCG_4(__rtcg_, RTCG_W, _, name)(v.__x)); } \
+    RTCG_DEVICE RTCG_T2 h2##name(RTCG_T2 v) { return RTCG_PACK(RTCG_4(__rtcg_, RTCG_W, _, name)(v.x.__x), RTCG_4(__rtcg_, RTCG_W, _, name)(v.y.__x)); }
 RTCG_FUNCTION(ceil, __nvvm_ceil_f(x)) RTCG_FUNCTION(floor, __nvvm_floor_f(x)) RTCG_FUNCTION(trunc, __nvvm_trunc_f(x))
 RTCG_FUNCTION(rint, __builtin_rintf(x)) RTCG_FUNCTION(sqrt, __nvvm_sqrt_rn_f(x)) RTCG_FUNCTION(rcp, __nvvm_rcp_rn_f(x))
 RTCG_FUNCTION(rsqrt, __nvvm_rsqrt_approx_f(x)) RTCG_FUNCTION(tanh, tanhf(x))
@@ -277,8 +277,8 @@ RTCG_FUNCTION(sin, sinf(x)) RTCG_FUNCTION(cos, cosf(x))
 #define RTCG_TANH(T, name, bits, c, x) RTCG_DEVICE T name(T v) { \
     bits r; asm("tanh.approx." RTCG_F x " %0, %1;" : "=" c(r) : c(RTCG_B(bits, v))); return RTCG_B(T, r); }
 #if RTCG_BY_FMA
-RTCG_DEVICE float rtcg_tanh_approx(float x) { float r; asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
-RTCG_FUNCTION(tanh_approx, rtcg_tanh_approx(x))
+RTCG_DEVICE float __rtcg_tanh_approx(float x) { float r; asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+RTCG_FUNCTION(tanh_approx, __rtcg_tanh_approx(x))
 #else
 RTCG_TANH(RTCG_T, htanh_approx, unsigned short, "h", "") RTCG_TANH(RTCG_T2, h2tanh_approx, unsigned int, "r", "x2")
 #endif
@@ -308,7 +308,7 @@ RTCG_OPERATORS(RTCG_T, __x, __hadd, __hsub, __hmul, __hdiv, __hneg, RTCG_MAKE(RT
 RTCG_RELATIONS(RTCG_T, , )
 #endif
 #ifndef RTCG_NO_OPERATORS2
-RTCG_OPERATORS(RTCG_T2, rtcg_word, __hadd2, __hsub2, __hmul2, __h2div, __hneg2, RTCG_MAKE2(RTCG_ONE))
+RTCG_OPERATORS(RTCG_T2, __rtcg_word, __hadd2, __hsub2, __hmul2, __h2div, __hneg2, RTCG_MAKE2(RTCG_ONE))
 RTCG_RELATIONS(RTCG_T2, b, 2)
 #endif
 #undef RTCG_OPERATOR

@@ -6,7 +6,7 @@
 #pragma clang system_header
 
 extern "C++" {
-namespace rtcg_lanes {
+namespace __rtcg_lanes {
 
 RTCG_DEVICE unsigned lane() { return __nvvm_read_ptx_sreg_laneid(); }
 RTCG_DEVICE unsigned lanes_below() { return __nvvm_read_ptx_sreg_lanemask_lt(); }

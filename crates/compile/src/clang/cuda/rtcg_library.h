@@ -35,30 +35,30 @@ struct nothrow_t { explicit nothrow_t() = default; };
 constexpr nothrow_t nothrow{};
 }
 // Where memory of `malloc` is not aligned enough, the place before the object holds its beginning.
-__device__ inline void *rtcg_new_aligned(size_t bytes, size_t alignment) {
+__device__ inline void *__rtcg_new_aligned(size_t bytes, size_t alignment) {
     char *const begin = (char *)malloc(bytes + alignment + sizeof(void *));
     if (!begin) return nullptr;
     void **const p = (void **)(((size_t)begin + sizeof(void *) + alignment - 1) & ~(alignment - 1));
     p[-1] = begin;
     return p;
 }
-__device__ inline void rtcg_delete_aligned(void *p) {
+__device__ inline void __rtcg_delete_aligned(void *p) {
     if (p) free(((void **)p)[-1]);
 }
 #define RTCG_NEW_AND_DELETE(brackets) \
     __device__ inline void *operator new brackets(size_t bytes) { return malloc(bytes); } \
     __device__ inline void *operator new brackets(size_t bytes, const std::nothrow_t &) noexcept { return malloc(bytes); } \
-    __device__ inline void *operator new brackets(size_t bytes, std::align_val_t alignment) { return rtcg_new_aligned(bytes, (size_t)alignment); } \
+    __device__ inline void *operator new brackets(size_t bytes, std::align_val_t alignment) { return __rtcg_new_aligned(bytes, (size_t)alignment); } \
     __device__ inline void *operator new brackets(size_t bytes, std::align_val_t alignment, const std::nothrow_t &) noexcept { \
-        return rtcg_new_aligned(bytes, (size_t)alignment); \
+        return __rtcg_new_aligned(bytes, (size_t)alignment); \
     } \
     __host__ __device__ inline void *operator new brackets(size_t, void *p) noexcept { return p; } \
     __device__ inline void operator delete brackets(void *p) noexcept { free(p); } \
     __device__ inline void operator delete brackets(void *p, size_t) noexcept { free(p); } \
     __device__ inline void operator delete brackets(void *p, const std::nothrow_t &) noexcept { free(p); } \
-    __device__ inline void operator delete brackets(void *p, std::align_val_t) noexcept { rtcg_delete_aligned(p); } \
-    __device__ inline void operator delete brackets(void *p, size_t, std::align_val_t) noexcept { rtcg_delete_aligned(p); } \
-    __device__ inline void operator delete brackets(void *p, std::align_val_t, const std::nothrow_t &) noexcept { rtcg_delete_aligned(p); } \
+    __device__ inline void operator delete brackets(void *p, std::align_val_t) noexcept { __rtcg_delete_aligned(p); } \
+    __device__ inline void operator delete brackets(void *p, size_t, std::align_val_t) noexcept { __rtcg_delete_aligned(p); } \
+    __device__ inline void operator delete brackets(void *p, std::align_val_t, const std::nothrow_t &) noexcept { __rtcg_delete_aligned(p); } \
     __host__ __device__ inline void operator delete brackets(void *, void *) noexcept {}
 RTCG_NEW_AND_DELETE()
 RTCG_NEW_AND_DELETE([])

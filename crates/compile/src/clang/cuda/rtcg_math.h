@@ -88,27 +88,27 @@ RTCG_HOST_DEVICE long labs(long a) { return abs(a); }
 RTCG_HOST_DEVICE long long llabs(long long a) { return abs(a); }
 
 // Integers are taken as double, and float with them or with double too, as <cmath> has it.
-template <class T> struct rtcg_is_integer { static const bool value = false; };
-template <class T> struct rtcg_is_number { static const bool value = false; };
+template <class T> struct __rtcg_is_integer { static const bool value = false; };
+template <class T> struct __rtcg_is_number { static const bool value = false; };
 #define RTCG_IS(T) \
-    template <> struct rtcg_is_integer<T> { static const bool value = true; }; \
-    template <> struct rtcg_is_number<T> { static const bool value = true; };
+    template <> struct __rtcg_is_integer<T> { static const bool value = true; }; \
+    template <> struct __rtcg_is_number<T> { static const bool value = true; };
 RTCG_IS(bool) RTCG_IS(char) RTCG_IS(signed char) RTCG_IS(unsigned char) RTCG_IS(short) RTCG_IS(unsigned short) RTCG_IS(int)
 RTCG_IS(unsigned int) RTCG_IS(long) RTCG_IS(unsigned long) RTCG_IS(long long) RTCG_IS(unsigned long long)
 #undef RTCG_IS
-template <> struct rtcg_is_number<float> { static const bool value = true; };
-template <> struct rtcg_is_number<double> { static const bool value = true; };
-template <bool, class T> struct rtcg_if {};
-template <class T> struct rtcg_if<true, T> { typedef T type; };
-template <class A, class B> struct rtcg_is_mixed { static const bool value = rtcg_is_number<A>::value && rtcg_is_number<B>::value; };
-template <> struct rtcg_is_mixed<float, float> { static const bool value = false; };
-template <> struct rtcg_is_mixed<double, double> { static const bool value = false; };
+template <> struct __rtcg_is_number<float> { static const bool value = true; };
+template <> struct __rtcg_is_number<double> { static const bool value = true; };
+template <bool, class T> struct __rtcg_if {};
+template <class T> struct __rtcg_if<true, T> { typedef T type; };
+template <class A, class B> struct __rtcg_is_mixed { static const bool value = __rtcg_is_number<A>::value && __rtcg_is_number<B>::value; };
+template <> struct __rtcg_is_mixed<float, float> { static const bool value = false; };
+template <> struct __rtcg_is_mixed<double, double> { static const bool value = false; };
 #define RTCG_OF_INTEGER(R, name) \
-    template <class T> RTCG_DEVICE typename rtcg_if<rtcg_is_integer<T>::value, R>::type name(T a) { return name((double)a); }
+    template <class T> RTCG_DEVICE typename __rtcg_if<__rtcg_is_integer<T>::value, R>::type name(T a) { return name((double)a); }
 #define RTCG_D1(name) RTCG_OF_INTEGER(double, name)
 #define RTCG_D2(name) \
     template <class A, class B> \
-    RTCG_DEVICE typename rtcg_if<rtcg_is_mixed<A, B>::value, double>::type name(A a, B b) { return name((double)a, (double)b); }
+    RTCG_DEVICE typename __rtcg_if<__rtcg_is_mixed<A, B>::value, double>::type name(A a, B b) { return name((double)a, (double)b); }
 RTCG_D1(sin) RTCG_D1(cos) RTCG_D1(tan) RTCG_D1(asin) RTCG_D1(acos) RTCG_D1(atan) RTCG_D1(sinh) RTCG_D1(cosh) RTCG_D1(tanh)
 RTCG_D1(asinh) RTCG_D1(acosh) RTCG_D1(atanh) RTCG_D1(exp) RTCG_D1(exp2) RTCG_D1(exp10) RTCG_D1(expm1) RTCG_D1(log)
 RTCG_D1(log2) RTCG_D1(log10) RTCG_D1(log1p) RTCG_D1(logb) RTCG_D1(sqrt) RTCG_D1(rsqrt) RTCG_D1(cbrt) RTCG_D1(rcbrt)
@@ -123,7 +123,7 @@ RTCG_OF_INTEGER(long long, llround) RTCG_OF_INTEGER(long long, llrint)
 #undef RTCG_D1
 #undef RTCG_D2
 template <class A, class B, class C>
-RTCG_DEVICE typename rtcg_if<rtcg_is_mixed<A, B>::value || rtcg_is_mixed<B, C>::value, double>::type fma(A a, B b, C c) {
+RTCG_DEVICE typename __rtcg_if<__rtcg_is_mixed<A, B>::value || __rtcg_is_mixed<B, C>::value, double>::type fma(A a, B b, C c) {
     return __builtin_fma((double)a, (double)b, (double)c);
 }
 }

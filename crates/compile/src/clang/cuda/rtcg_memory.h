@@ -57,8 +57,8 @@ RTCG_DEVICE signed char __ldg(const signed char *p) { return (signed char)__nvvm
 #undef RTCG_LDG
 #define RTCG_LDG_VECTOR(type, element, n, code) \
     RTCG_DEVICE type##n __ldg(const type##n *p) { \
-        typedef element rtcg_vector __attribute__((ext_vector_type(n))); \
-        return __builtin_bit_cast(type##n, __nvvm_ldg_##code##n((const rtcg_vector *)p)); \
+        typedef element __rtcg_vector __attribute__((ext_vector_type(n))); \
+        return __builtin_bit_cast(type##n, __nvvm_ldg_##code##n((const __rtcg_vector *)p)); \
     }
 RTCG_LDG_VECTOR(char, char, 2, c) RTCG_LDG_VECTOR(uchar, unsigned char, 2, uc) RTCG_LDG_VECTOR(char, char, 4, c) RTCG_LDG_VECTOR(uchar, unsigned char, 4, uc)
 RTCG_LDG_VECTOR(short, short, 2, s) RTCG_LDG_VECTOR(ushort, unsigned short, 2, us)

@@ -12,7 +12,7 @@ extern "C++" {
 
 // The magnitude's bits `a` rounded to `m` bits of mantissa with exponents biased by `bias`, not bounded. To nearest, a sum with the
 // number whose last place is that of subnormal results leaves the result in its last bits; other modes drop bits by hand.
-RTCG_HOST_DEVICE unsigned int rtcg_narrow_magnitude(unsigned int a, int m, int bias, bool negative, cudaRoundMode mode) {
+RTCG_HOST_DEVICE unsigned int __rtcg_narrow_magnitude(unsigned int a, int m, int bias, bool negative, cudaRoundMode mode) {
     unsigned int least = 128 - bias, e = a >> 23;
     if (mode == cudaRoundNearest) {
         unsigned int place = (151 - bias - m) << 23, drop = 23 - m;
@@ -26,88 +26,88 @@ RTCG_HOST_DEVICE unsigned int rtcg_narrow_magnitude(unsigned int a, int m, int b
     return ((digits + up) >> drop) + ((e > least ? e - least : 0) << m);
 }
 // A number narrowed: what is beyond `top` becomes `over`, a NaN `nan`; `sign` is the place of the sign bit.
-RTCG_HOST_DEVICE unsigned int rtcg_narrow(float v, int m, int bias, unsigned int top, unsigned int over, unsigned int nan, int sign, cudaRoundMode mode) {
-    unsigned int b = __builtin_bit_cast(unsigned int, v), a = b & 0x7fffffff, r = rtcg_narrow_magnitude(a, m, bias, b >> 31, mode);
+RTCG_HOST_DEVICE unsigned int __rtcg_narrow(float v, int m, int bias, unsigned int top, unsigned int over, unsigned int nan, int sign, cudaRoundMode mode) {
+    unsigned int b = __builtin_bit_cast(unsigned int, v), a = b & 0x7fffffff, r = __rtcg_narrow_magnitude(a, m, bias, b >> 31, mode);
     r = (r > top ? over : r) | b >> 31 << sign;
     return a > 0x7f800000 ? nan : r;
 }
 // The `__half` whose bits without a shift in exponent are `b`, times a power of two, which is exact.
-RTCG_HOST_DEVICE unsigned short rtcg_rescale(unsigned int b, unsigned int power) {
+RTCG_HOST_DEVICE unsigned short __rtcg_rescale(unsigned int b, unsigned int power) {
     return __hmul(__ushort_as_half((unsigned short)b), __ushort_as_half((unsigned short)power)).__x;
 }
 
-// Functions of a family `F` (fp8, fp6, fp4; e8m0 has its own) whose elements of a vector are `step` bits apart, from `rtcg_to_F` and
-// `rtcg_F_to_half` of one number. RTCG_TAKE_F are the parameters after the number, RTCG_GIVE_F their names.
+// Functions of a family `F` (fp8, fp6, fp4; e8m0 has its own) whose elements of a vector are `step` bits apart, from `__rtcg_to_F` and
+// `__rtcg_F_to_half` of one number. RTCG_TAKE_F are the parameters after the number, RTCG_GIVE_F their names.
 #define RTCG_NARROW_FROM(F, suffix, suffix2, type, type2, step, wide, wide2) \
-    RTCG_DEVICE __nv_##F##_storage_t __nv_cvt_##suffix##_to_##F(const type v, RTCG_TAKE_##F) { return rtcg_to_##F(wide, RTCG_GIVE_##F); } \
-    RTCG_DEVICE __nv_##F##x2_storage_t __nv_cvt_##suffix2##_to_##F##x2(const type2 v, RTCG_TAKE_##F) { return rtcg_to_##F##x2(wide2, RTCG_GIVE_##F); }
+    RTCG_DEVICE __nv_##F##_storage_t __nv_cvt_##suffix##_to_##F(const type v, RTCG_TAKE_##F) { return __rtcg_to_##F(wide, RTCG_GIVE_##F); } \
+    RTCG_DEVICE __nv_##F##x2_storage_t __nv_cvt_##suffix2##_to_##F##x2(const type2 v, RTCG_TAKE_##F) { return __rtcg_to_##F##x2(wide2, RTCG_GIVE_##F); }
 #define RTCG_NARROW_FUNCTIONS(F, step, all) \
     RTCG_NARROW_FROM(F, float, float2, float, float2, step, v, v.x RTCG_COMMA v.y) \
-    RTCG_NARROW_FROM(F, double, double2, double, double2, step, rtcg_odd(v), rtcg_odd(v.x) RTCG_COMMA rtcg_odd(v.y)) \
-    RTCG_NARROW_FROM(F, halfraw, halfraw2, __half_raw, __half2_raw, step, rtcg_half_to_float(v.x), rtcg_half_to_float(v.x) RTCG_COMMA rtcg_half_to_float(v.y)) \
-    RTCG_NARROW_FROM(F, bfloat16raw, bfloat16raw2, __nv_bfloat16_raw, __nv_bfloat162_raw, step, rtcg_bfloat16_to_float(v.x), \
-                     rtcg_bfloat16_to_float(v.x) RTCG_COMMA rtcg_bfloat16_to_float(v.y)) \
-    RTCG_DEVICE __half_raw __nv_cvt_##F##_to_halfraw(const __nv_##F##_storage_t v, const __nv_##F##_interpretation_t k) { return {rtcg_##F##_to_half(v, k)}; } \
+    RTCG_NARROW_FROM(F, double, double2, double, double2, step, __rtcg_odd(v), __rtcg_odd(v.x) RTCG_COMMA __rtcg_odd(v.y)) \
+    RTCG_NARROW_FROM(F, halfraw, halfraw2, __half_raw, __half2_raw, step, __rtcg_half_to_float(v.x), __rtcg_half_to_float(v.x) RTCG_COMMA __rtcg_half_to_float(v.y)) \
+    RTCG_NARROW_FROM(F, bfloat16raw, bfloat16raw2, __nv_bfloat16_raw, __nv_bfloat162_raw, step, __rtcg_bfloat16_to_float(v.x), \
+                     __rtcg_bfloat16_to_float(v.x) RTCG_COMMA __rtcg_bfloat16_to_float(v.y)) \
+    RTCG_DEVICE __half_raw __nv_cvt_##F##_to_halfraw(const __nv_##F##_storage_t v, const __nv_##F##_interpretation_t k) { return {__rtcg_##F##_to_half(v, k)}; } \
     RTCG_DEVICE __half2_raw __nv_cvt_##F##x2_to_halfraw2(const __nv_##F##x2_storage_t v, const __nv_##F##_interpretation_t k) { \
-        return {rtcg_##F##_to_half(v & all, k), rtcg_##F##_to_half((v >> step) & all, k)}; }
+        return {__rtcg_##F##_to_half(v & all, k), __rtcg_##F##_to_half((v >> step) & all, k)}; }
 #define RTCG_COMMA ,
 
 // Types of one, two and four numbers of format `K` in family `F`. `from` and `from2` (of two floats) make bits, `to(x)` the `word` type
 // that holds every number of the format, `...` are the arguments after the number.
-#define RTCG_NARROW_CAST(type, name, word) RTCG_MEMBER explicit operator type() const { return rtcg_##word##_to_##name(rtcg_wide()); }
+#define RTCG_NARROW_CAST(type, name, word) RTCG_MEMBER explicit operator type() const { return __rtcg_##word##_to_##name(__rtcg_wide()); }
 #define RTCG_NARROW_TYPES(F, K, word, T, T2, step, all, from, from2, to, ...) \
     struct __nv_##F##_##K { \
         __nv_##F##_storage_t __x; \
         __nv_##F##_##K() = default; \
         RTCG_MEMBER explicit __nv_##F##_##K(const float v) : __x(from(v, __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const double v) : __x(from(rtcg_odd(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const __half v) : __x(from(rtcg_half_to_float(v.__x), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const __nv_bfloat16 v) : __x(from(rtcg_bfloat16_to_float(v.__x), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const double v) : __x(from(__rtcg_odd(v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const __half v) : __x(from(__rtcg_half_to_float(v.__x), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const __nv_bfloat16 v) : __x(from(__rtcg_bfloat16_to_float(v.__x), __VA_ARGS__)) {} \
         RTCG_MEMBER explicit __nv_##F##_##K(const short v) : __x(from((float)v, __VA_ARGS__)) {} \
         RTCG_MEMBER explicit __nv_##F##_##K(const unsigned short v) : __x(from((float)v, __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const int v) : __x(from(rtcg_odd(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned int v) : __x(from(rtcg_odd(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const long v) : __x(from(rtcg_odd((long long)v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned long v) : __x(from(rtcg_odd((unsigned long long)v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const long long v) : __x(from(rtcg_odd(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned long long v) : __x(from(rtcg_odd(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER unsigned short rtcg_wide() const { return to(__x); } \
+        RTCG_MEMBER explicit __nv_##F##_##K(const int v) : __x(from(__rtcg_odd(v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned int v) : __x(from(__rtcg_odd(v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const long v) : __x(from(__rtcg_odd((long long)v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned long v) : __x(from(__rtcg_odd((unsigned long long)v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const long long v) : __x(from(__rtcg_odd(v), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##_##K(const unsigned long long v) : __x(from(__rtcg_odd(v), __VA_ARGS__)) {} \
+        RTCG_MEMBER unsigned short __rtcg_wide() const { return to(__x); } \
         RTCG_NARROW_CAST(float, float, word) RTCG_NARROW_CAST(double, float, word) RTCG_NARROW_CAST(signed char, schar, word) \
         RTCG_NARROW_CAST(unsigned char, uchar, word) RTCG_NARROW_CAST(char, schar, word) RTCG_NARROW_CAST(short, short, word) \
         RTCG_NARROW_CAST(unsigned short, ushort, word) RTCG_NARROW_CAST(int, int, word) RTCG_NARROW_CAST(unsigned int, uint, word) \
         RTCG_NARROW_CAST(long, ll, word) RTCG_NARROW_CAST(unsigned long, ull, word) RTCG_NARROW_CAST(long long, ll, word) \
         RTCG_NARROW_CAST(unsigned long long, ull, word) \
-        RTCG_MEMBER explicit operator __half() const { return __half(T(T##_raw{rtcg_wide()})); } \
-        RTCG_MEMBER explicit operator __nv_bfloat16() const { return __nv_bfloat16(T(T##_raw{rtcg_wide()})); } \
-        RTCG_MEMBER explicit operator bool() const { return (rtcg_wide() & 0x7fff) != 0; } \
+        RTCG_MEMBER explicit operator __half() const { return __half(T(T##_raw{__rtcg_wide()})); } \
+        RTCG_MEMBER explicit operator __nv_bfloat16() const { return __nv_bfloat16(T(T##_raw{__rtcg_wide()})); } \
+        RTCG_MEMBER explicit operator bool() const { return (__rtcg_wide() & 0x7fff) != 0; } \
     }; \
     struct __nv_##F##x2_##K { \
         __nv_##F##x2_storage_t __x; \
         __nv_##F##x2_##K() = default; \
         RTCG_MEMBER explicit __nv_##F##x2_##K(const float2 v) : __x(from2(v.x, v.y, __VA_ARGS__)) {} \
-        RTCG_MEMBER explicit __nv_##F##x2_##K(const double2 v) : __x(from2(rtcg_odd(v.x), rtcg_odd(v.y), __VA_ARGS__)) {} \
+        RTCG_MEMBER explicit __nv_##F##x2_##K(const double2 v) : __x(from2(__rtcg_odd(v.x), __rtcg_odd(v.y), __VA_ARGS__)) {} \
         RTCG_MEMBER explicit __nv_##F##x2_##K(const __half2 v) : __x(from2(__low2float(v), __high2float(v), __VA_ARGS__)) {} \
         RTCG_MEMBER explicit __nv_##F##x2_##K(const __nv_bfloat162 v) : __x(from2(__low2float(v), __high2float(v), __VA_ARGS__)) {} \
-        RTCG_MEMBER T2 rtcg_wide() const { return {T(T##_raw{to(__x & all)}), T(T##_raw{to((__x >> step) & all)})}; } \
-        RTCG_MEMBER explicit operator float2() const { T2 w = rtcg_wide(); return {__low2float(w), __high2float(w)}; } \
-        RTCG_MEMBER explicit operator __half2() const { T2 w = rtcg_wide(); return {__half(w.x), __half(w.y)}; } \
-        RTCG_MEMBER explicit operator __nv_bfloat162() const { T2 w = rtcg_wide(); return {__nv_bfloat16(w.x), __nv_bfloat16(w.y)}; } \
+        RTCG_MEMBER T2 __rtcg_wide() const { return {T(T##_raw{to(__x & all)}), T(T##_raw{to((__x >> step) & all)})}; } \
+        RTCG_MEMBER explicit operator float2() const { T2 w = __rtcg_wide(); return {__low2float(w), __high2float(w)}; } \
+        RTCG_MEMBER explicit operator __half2() const { T2 w = __rtcg_wide(); return {__half(w.x), __half(w.y)}; } \
+        RTCG_MEMBER explicit operator __nv_bfloat162() const { T2 w = __rtcg_wide(); return {__nv_bfloat16(w.x), __nv_bfloat16(w.y)}; } \
     }; \
     struct __nv_##F##x4_##K { \
         __nv_##F##x4_storage_t __x; \
         __nv_##F##x4_##K() = default; \
-        RTCG_MEMBER explicit __nv_##F##x4_##K(const float4 v) : __x(rtcg_join(v.x, v.y, v.z, v.w)) {} \
+        RTCG_MEMBER explicit __nv_##F##x4_##K(const float4 v) : __x(__rtcg_join(v.x, v.y, v.z, v.w)) {} \
         RTCG_MEMBER explicit __nv_##F##x4_##K(const __half2 v, const __half2 w) \
-            : __x(rtcg_join(__low2float(v), __high2float(v), __low2float(w), __high2float(w))) {} \
+            : __x(__rtcg_join(__low2float(v), __high2float(v), __low2float(w), __high2float(w))) {} \
         RTCG_MEMBER explicit __nv_##F##x4_##K(const __nv_bfloat162 v, const __nv_bfloat162 w) \
-            : __x(rtcg_join(__low2float(v), __high2float(v), __low2float(w), __high2float(w))) {} \
+            : __x(__rtcg_join(__low2float(v), __high2float(v), __low2float(w), __high2float(w))) {} \
         template <class Four, class = decltype(Four().w)> RTCG_MEMBER explicit __nv_##F##x4_##K(const Four v) /* double4, any alignment */ \
-            : __x(rtcg_join(rtcg_odd(v.x), rtcg_odd(v.y), rtcg_odd(v.z), rtcg_odd(v.w))) {} \
-        RTCG_MEMBER static __nv_##F##x4_storage_t rtcg_join(float x, float y, float z, float w) { \
+            : __x(__rtcg_join(__rtcg_odd(v.x), __rtcg_odd(v.y), __rtcg_odd(v.z), __rtcg_odd(v.w))) {} \
+        RTCG_MEMBER static __nv_##F##x4_storage_t __rtcg_join(float x, float y, float z, float w) { \
             return from2(x, y, __VA_ARGS__) | (unsigned int)from2(z, w, __VA_ARGS__) << 2 * step; } \
         RTCG_MEMBER explicit operator float4() const { \
-            return {rtcg_##word##_to_float(to(__x & all)), rtcg_##word##_to_float(to((__x >> step) & all)), \
-                    rtcg_##word##_to_float(to((__x >> 2 * step) & all)), rtcg_##word##_to_float(to((__x >> 3 * step) & all))}; } \
+            return {__rtcg_##word##_to_float(to(__x & all)), __rtcg_##word##_to_float(to((__x >> step) & all)), \
+                    __rtcg_##word##_to_float(to((__x >> 2 * step) & all)), __rtcg_##word##_to_float(to((__x >> 3 * step) & all))}; } \
     };
 
 }

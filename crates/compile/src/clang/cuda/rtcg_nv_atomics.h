@@ -32,28 +32,28 @@ RTCG_DEVICE void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCO
     RTCG_BY_SCOPE(RTCG_MAKE)
 #undef RTCG_MAKE
 }
-RTCG_DEVICE void rtcg_fence_before(int order, int scope) {
+RTCG_DEVICE void __rtcg_fence_before(int order, int scope) {
     if (order >= __NV_ATOMIC_RELEASE) __nv_atomic_thread_fence(order, scope);
 }
-RTCG_DEVICE void rtcg_fence_after(int order, int scope) {
+RTCG_DEVICE void __rtcg_fence_after(int order, int scope) {
     if (order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE) __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, scope);
 }
 
 // Bits of as many bytes as a type has.
-template <int bytes> struct rtcg_bits;
-template <> struct rtcg_bits<1> { typedef unsigned char type; };
-template <> struct rtcg_bits<2> { typedef unsigned short type; };
-template <> struct rtcg_bits<4> { typedef unsigned type; };
-template <> struct rtcg_bits<8> { typedef unsigned long long type; };
-#define RTCG_BITS(T) typename rtcg_bits<sizeof(T)>::type
+template <int bytes> struct __rtcg_bits;
+template <> struct __rtcg_bits<1> { typedef unsigned char type; };
+template <> struct __rtcg_bits<2> { typedef unsigned short type; };
+template <> struct __rtcg_bits<4> { typedef unsigned type; };
+template <> struct __rtcg_bits<8> { typedef unsigned long long type; };
+#define RTCG_BITS(T) typename __rtcg_bits<sizeof(T)>::type
 
 #define RTCG_RELAXED_ACCESS(type, register_type, bits, kind) \
-    RTCG_DEVICE type rtcg_relaxed_load(const type *p, int scope) { \
+    RTCG_DEVICE type __rtcg_relaxed_load(const type *p, int scope) { \
         register_type x; \
         RTCG_BY_SCOPE(RTCG_MAKE_##bits) \
         return (type)x; \
     } \
-    RTCG_DEVICE void rtcg_relaxed_store(type *p, type x, int scope) { RTCG_BY_SCOPE(RTCG_MAKE_STORE_##bits) }
+    RTCG_DEVICE void __rtcg_relaxed_store(type *p, type x, int scope) { RTCG_BY_SCOPE(RTCG_MAKE_STORE_##bits) }
 #define RTCG_MAKE_8(text) asm volatile("ld.relaxed" text ".u8 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
 #define RTCG_MAKE_16(text) asm volatile("ld.relaxed" text ".u16 %0, [%1];" : "=h"(x) : "l"(p) : "memory");
 #define RTCG_MAKE_32(text) asm volatile("ld.relaxed" text ".u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
@@ -78,12 +78,12 @@ RTCG_RELAXED_ACCESS(unsigned long long, unsigned long long, 64, "l")
 
 // The functions of `rtcg_atomics.h` by their scope.
 #define RTCG_SCOPED(name, type) \
-    RTCG_DEVICE type rtcg_##name(type *p, type x, int scope) { \
+    RTCG_DEVICE type __rtcg_##name(type *p, type x, int scope) { \
         if (scope == __NV_THREAD_SCOPE_BLOCK || scope == __NV_THREAD_SCOPE_THREAD) return name##_block(p, x); \
         return scope == __NV_THREAD_SCOPE_SYSTEM ? name##_system(p, x) : name(p, x); \
     }
 #define RTCG_SCOPED_CAS(type) \
-    RTCG_DEVICE type rtcg_atomicCAS(type *p, type compare, type x, int scope) { \
+    RTCG_DEVICE type __rtcg_atomicCAS(type *p, type compare, type x, int scope) { \
         if (scope == __NV_THREAD_SCOPE_BLOCK || scope == __NV_THREAD_SCOPE_THREAD) return atomicCAS_block(p, compare, x); \
         return scope == __NV_THREAD_SCOPE_SYSTEM ? atomicCAS_system(p, compare, x) : atomicCAS(p, compare, x); \
     }
@@ -98,25 +98,25 @@ RTCG_SCOPED(atomicXor, unsigned) RTCG_SCOPED(atomicXor, unsigned long long)
 RTCG_SCOPED_CAS(unsigned short) RTCG_SCOPED_CAS(unsigned) RTCG_SCOPED_CAS(unsigned long long)
 #undef RTCG_SCOPED
 #undef RTCG_SCOPED_CAS
-RTCG_DEVICE long long rtcg_atomicAdd(long long *p, long long x, int scope) {
-    return (long long)rtcg_atomicAdd((unsigned long long *)p, (unsigned long long)x, scope);
+RTCG_DEVICE long long __rtcg_atomicAdd(long long *p, long long x, int scope) {
+    return (long long)__rtcg_atomicAdd((unsigned long long *)p, (unsigned long long)x, scope);
 }
 // A byte is exchanged with the word around it.
-RTCG_DEVICE unsigned char rtcg_atomicCAS(unsigned char *p, unsigned char compare, unsigned char x, int scope) {
+RTCG_DEVICE unsigned char __rtcg_atomicCAS(unsigned char *p, unsigned char compare, unsigned char x, int scope) {
     unsigned *const word = (unsigned *)((unsigned long long)p & ~3ull);
     const unsigned shift = ((unsigned long long)p & 3) * 8;
-    for (unsigned seen = rtcg_relaxed_load(word, scope);;) {
+    for (unsigned seen = __rtcg_relaxed_load(word, scope);;) {
         const unsigned char byte = (unsigned char)(seen >> shift);
         if (byte != compare) return byte;
-        const unsigned was = rtcg_atomicCAS(word, seen, (seen & ~(0xffu << shift)) | (unsigned)x << shift, scope);
+        const unsigned was = __rtcg_atomicCAS(word, seen, (seen & ~(0xffu << shift)) | (unsigned)x << shift, scope);
         if (was == seen) return byte;
         seen = was;
     }
 }
 #define RTCG_EXCHANGE_BY_CAS(type) \
-    RTCG_DEVICE type rtcg_atomicExch(type *p, type x, int scope) { \
-        for (type seen = rtcg_relaxed_load(p, scope);;) { \
-            const type was = rtcg_atomicCAS(p, seen, x, scope); \
+    RTCG_DEVICE type __rtcg_atomicExch(type *p, type x, int scope) { \
+        for (type seen = __rtcg_relaxed_load(p, scope);;) { \
+            const type was = __rtcg_atomicCAS(p, seen, x, scope); \
             if (was == seen) return was; \
             seen = was; \
         } \
@@ -127,27 +127,27 @@ RTCG_EXCHANGE_BY_CAS(unsigned short)
 
 template <class T> RTCG_DEVICE T __nv_atomic_load_n(const T *p, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
     if (order == __NV_ATOMIC_SEQ_CST) __nv_atomic_thread_fence(order, scope);
-    const RTCG_BITS(T) x = rtcg_relaxed_load((const RTCG_BITS(T) *)p, scope);
-    rtcg_fence_after(order, scope);
+    const RTCG_BITS(T) x = __rtcg_relaxed_load((const RTCG_BITS(T) *)p, scope);
+    __rtcg_fence_after(order, scope);
     return __builtin_bit_cast(T, x);
 }
 template <class T> RTCG_DEVICE void __nv_atomic_load(const T *p, T *x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
     *x = __nv_atomic_load_n(p, order, scope);
 }
-// `rtcg_type<T>` keeps a value from naming the type.
-template <class T> struct rtcg_type { typedef T type; };
-#define RTCG_T typename rtcg_type<T>::type
+// `__rtcg_type<T>` keeps a value from naming the type.
+template <class T> struct __rtcg_type { typedef T type; };
+#define RTCG_T typename __rtcg_type<T>::type
 template <class T> RTCG_DEVICE void __nv_atomic_store_n(T *p, RTCG_T x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
-    rtcg_fence_before(order, scope);
-    rtcg_relaxed_store((RTCG_BITS(T) *)p, __builtin_bit_cast(RTCG_BITS(T), x), scope);
+    __rtcg_fence_before(order, scope);
+    __rtcg_relaxed_store((RTCG_BITS(T) *)p, __builtin_bit_cast(RTCG_BITS(T), x), scope);
 }
 template <class T> RTCG_DEVICE void __nv_atomic_store(T *p, T *x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
     __nv_atomic_store_n(p, *x, order, scope);
 }
 template <class T> RTCG_DEVICE T __nv_atomic_exchange_n(T *p, RTCG_T x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
-    rtcg_fence_before(order, scope);
-    const RTCG_BITS(T) old = rtcg_atomicExch((RTCG_BITS(T) *)p, __builtin_bit_cast(RTCG_BITS(T), x), scope);
-    rtcg_fence_after(order, scope);
+    __rtcg_fence_before(order, scope);
+    const RTCG_BITS(T) old = __rtcg_atomicExch((RTCG_BITS(T) *)p, __builtin_bit_cast(RTCG_BITS(T), x), scope);
+    __rtcg_fence_after(order, scope);
     return __builtin_bit_cast(T, old);
 }
 template <class T> RTCG_DEVICE void __nv_atomic_exchange(T *p, T *x, T *old, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
@@ -157,10 +157,10 @@ template <class T>
 RTCG_DEVICE bool __nv_atomic_compare_exchange_n(T *p, T *expected, RTCG_T x, bool, int success, int failure, int scope = __NV_THREAD_SCOPE_SYSTEM) {
     const bool is_both = success == __NV_ATOMIC_RELEASE && failure != __NV_ATOMIC_RELAXED;
     const int order = is_both ? __NV_ATOMIC_ACQ_REL : success > failure ? success : failure;
-    rtcg_fence_before(order, scope);
+    __rtcg_fence_before(order, scope);
     const RTCG_BITS(T) compare = __builtin_bit_cast(RTCG_BITS(T), *expected);
-    const RTCG_BITS(T) old = rtcg_atomicCAS((RTCG_BITS(T) *)p, compare, __builtin_bit_cast(RTCG_BITS(T), x), scope);
-    rtcg_fence_after(order, scope);
+    const RTCG_BITS(T) old = __rtcg_atomicCAS((RTCG_BITS(T) *)p, compare, __builtin_bit_cast(RTCG_BITS(T), x), scope);
+    __rtcg_fence_after(order, scope);
     *expected = __builtin_bit_cast(T, old);
     return old == compare;
 }
@@ -170,21 +170,21 @@ RTCG_DEVICE bool __nv_atomic_compare_exchange(T *p, T *expected, T *x, bool weak
 }
 #define RTCG_NV_ATOMIC(name, function, bits_of) \
     template <class T> RTCG_DEVICE T __nv_atomic_fetch_##name(T *p, RTCG_T x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) { \
-        rtcg_fence_before(order, scope); \
-        const bits_of old = rtcg_##function((bits_of *)p, __builtin_bit_cast(bits_of, x), scope); \
-        rtcg_fence_after(order, scope); \
+        __rtcg_fence_before(order, scope); \
+        const bits_of old = __rtcg_##function((bits_of *)p, __builtin_bit_cast(bits_of, x), scope); \
+        __rtcg_fence_after(order, scope); \
         return __builtin_bit_cast(T, old); \
     } \
     template <class T> RTCG_DEVICE void __nv_atomic_##name(T *p, RTCG_T x, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) { \
         __nv_atomic_fetch_##name(p, x, order, scope); \
     }
 // Numbers, with `long` as the type of its size.
-template <class T> struct rtcg_number { typedef T type; };
-template <> struct rtcg_number<long> { typedef long long type; };
-template <> struct rtcg_number<unsigned long> { typedef unsigned long long type; };
-RTCG_NV_ATOMIC(add, atomicAdd, typename rtcg_number<T>::type)
-RTCG_NV_ATOMIC(min, atomicMin, typename rtcg_number<T>::type)
-RTCG_NV_ATOMIC(max, atomicMax, typename rtcg_number<T>::type)
+template <class T> struct __rtcg_number { typedef T type; };
+template <> struct __rtcg_number<long> { typedef long long type; };
+template <> struct __rtcg_number<unsigned long> { typedef unsigned long long type; };
+RTCG_NV_ATOMIC(add, atomicAdd, typename __rtcg_number<T>::type)
+RTCG_NV_ATOMIC(min, atomicMin, typename __rtcg_number<T>::type)
+RTCG_NV_ATOMIC(max, atomicMax, typename __rtcg_number<T>::type)
 RTCG_NV_ATOMIC(and, atomicAnd, RTCG_BITS(T))
 RTCG_NV_ATOMIC(or, atomicOr, RTCG_BITS(T))
 RTCG_NV_ATOMIC(xor, atomicXor, RTCG_BITS(T))

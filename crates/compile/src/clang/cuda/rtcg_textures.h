@@ -72,10 +72,10 @@ struct cudaResourceDesc {
 // ---- Texels -----------------------------------------------------------------------------------------------------------------------------
 
 // For a type of texels, which are `count` numbers of type `number`: `result` is the type itself.
-template <class T> struct rtcg_texel;
+template <class T> struct __rtcg_texel;
 
 #define RTCG_TEXEL(T, S, n, ...) \
-    template <> struct rtcg_texel<T> { \
+    template <> struct __rtcg_texel<T> { \
         typedef T result; typedef void nothing; typedef S number; static constexpr int count = n; \
         template <class V> RTCG_DEVICE T of(const V &v) { return __VA_ARGS__; } \
     };
@@ -105,24 +105,24 @@ RTCG_TEXEL(ulonglong2, unsigned long long, 2, {(unsigned long long)v.x, (unsigne
 // ---- Textures ---------------------------------------------------------------------------------------------------------------------------
 
 // What an instruction gives where numbers of type `S` are asked for: integers are widened to 32 bits.
-template <class S> struct rtcg_fetched { typedef int4 type; };
-template <> struct rtcg_fetched<unsigned char> { typedef uint4 type; };
-template <> struct rtcg_fetched<unsigned short> { typedef uint4 type; };
-template <> struct rtcg_fetched<unsigned int> { typedef uint4 type; };
-template <> struct rtcg_fetched<float> { typedef float4 type; };
-template <> struct rtcg_fetched<long long> {};
-template <> struct rtcg_fetched<unsigned long long> {};
-#define RTCG_FETCHED template <class T, class R = typename rtcg_fetched<typename rtcg_texel<T>::number>::type> RTCG_DEVICE
+template <class S> struct __rtcg_fetched { typedef int4 type; };
+template <> struct __rtcg_fetched<unsigned char> { typedef uint4 type; };
+template <> struct __rtcg_fetched<unsigned short> { typedef uint4 type; };
+template <> struct __rtcg_fetched<unsigned int> { typedef uint4 type; };
+template <> struct __rtcg_fetched<float> { typedef float4 type; };
+template <> struct __rtcg_fetched<long long> {};
+template <> struct __rtcg_fetched<unsigned long long> {};
+#define RTCG_FETCHED template <class T, class R = typename __rtcg_fetched<typename __rtcg_texel<T>::number>::type> RTCG_DEVICE
 
 #define RTCG_LIST(...) __VA_ARGS__
 
 // One instruction with one type of results: what it gives, and in the second form whether the texels are in memory.
 #define RTCG_FETCH_TYPE(name, head, tail, params, inputs, vector, type, letter) \
-    RTCG_DEVICE void rtcg_##name(vector &v, cudaTextureObject_t t, RTCG_LIST params) { \
+    RTCG_DEVICE void __rtcg_##name(vector &v, cudaTextureObject_t t, RTCG_LIST params) { \
         asm(head ".v4." type tail : "=" letter(v.x), "=" letter(v.y), "=" letter(v.z), "=" letter(v.w) : [t] "l"(t), RTCG_LIST inputs); \
     }
 #define RTCG_FETCH_TYPE_RESIDENT(name, head, tail, params, inputs, vector, type, letter) \
-    RTCG_DEVICE void rtcg_##name(vector &v, unsigned &is_resident, cudaTextureObject_t t, RTCG_LIST params) { \
+    RTCG_DEVICE void __rtcg_##name(vector &v, unsigned &is_resident, cudaTextureObject_t t, RTCG_LIST params) { \
         asm("{ .reg .pred p; " head ".v4." type tail " selp.u32 %4, 1, 0, p; }" \
             : "=" letter(v.x), "=" letter(v.y), "=" letter(v.z), "=" letter(v.w), "=r"(is_resident) : [t] "l"(t), RTCG_LIST inputs); \
     }
@@ -134,24 +134,24 @@ template <> struct rtcg_fetched<unsigned long long> {};
 // The functions of a shape. `coordinate` is the type of coordinates, `place` what follows the texture in the instruction.
 #define RTCG_FETCH(name, head, coordinate, place, params, args, inputs) \
     RTCG_FETCH_TYPES(RTCG_FETCH_TYPE, name, head, "." coordinate " {%0, %1, %2, %3}, [%[t], " place ";", params, inputs) \
-    RTCG_FETCHED typename rtcg_texel<T>::result name(cudaTextureObject_t t, RTCG_LIST params) { \
+    RTCG_FETCHED typename __rtcg_texel<T>::result name(cudaTextureObject_t t, RTCG_LIST params) { \
         R v; \
-        rtcg_##name(v, t, RTCG_LIST args); \
-        return rtcg_texel<T>::of(v); \
+        __rtcg_##name(v, t, RTCG_LIST args); \
+        return __rtcg_texel<T>::of(v); \
     } \
-    RTCG_FETCHED typename rtcg_texel<T>::nothing name(T *value, cudaTextureObject_t t, RTCG_LIST params) { \
+    RTCG_FETCHED typename __rtcg_texel<T>::nothing name(T *value, cudaTextureObject_t t, RTCG_LIST params) { \
         *value = name<T>(t, RTCG_LIST args); \
     }
 #define RTCG_FETCH_RESIDENT(name, head, coordinate, place, params, args, inputs) \
     RTCG_FETCH_TYPES(RTCG_FETCH_TYPE_RESIDENT, name, head, "." coordinate " {%0, %1, %2, %3}|p, [%[t], " place ";", params, inputs) \
-    RTCG_FETCHED typename rtcg_texel<T>::result name(cudaTextureObject_t t, RTCG_LIST params, bool *isResident) { \
+    RTCG_FETCHED typename __rtcg_texel<T>::result name(cudaTextureObject_t t, RTCG_LIST params, bool *isResident) { \
         R v; \
         unsigned is_resident; \
-        rtcg_##name(v, is_resident, t, RTCG_LIST args); \
+        __rtcg_##name(v, is_resident, t, RTCG_LIST args); \
         *isResident = is_resident != 0; \
-        return rtcg_texel<T>::of(v); \
+        return __rtcg_texel<T>::of(v); \
     } \
-    RTCG_FETCHED typename rtcg_texel<T>::nothing name(T *value, cudaTextureObject_t t, RTCG_LIST params, bool *isResident) { \
+    RTCG_FETCHED typename __rtcg_texel<T>::nothing name(T *value, cudaTextureObject_t t, RTCG_LIST params, bool *isResident) { \
         *value = name<T>(t, RTCG_LIST args, isResident); \
     }
 #define RTCG_FETCH_BOTH(...) RTCG_FETCH(__VA_ARGS__) RTCG_FETCH_RESIDENT(__VA_ARGS__)
@@ -192,28 +192,28 @@ RTCG_SHAPE(RTCG_FETCH, texCubemapLayered, "acube", "{%[layer], %[x], %[y], %[z]}
     RTCG_FETCH_TYPES(RTCG_FETCH_TYPE_RESIDENT, gather_##c, "tld4." #c ".2d", ".f32 {%0, %1, %2, %3}|p, [%[t], {%[x], %[y]}];", \
         (float x, float y), (RTCG_XY))
 RTCG_GATHER(r) RTCG_GATHER(g) RTCG_GATHER(b) RTCG_GATHER(a)
-RTCG_FETCHED typename rtcg_texel<T>::result tex2Dgather(cudaTextureObject_t t, float x, float y, int comp = 0) {
+RTCG_FETCHED typename __rtcg_texel<T>::result tex2Dgather(cudaTextureObject_t t, float x, float y, int comp = 0) {
     R v;
-    if (comp == 1) rtcg_gather_g(v, t, x, y);
-    else if (comp == 2) rtcg_gather_b(v, t, x, y);
-    else if (comp == 3) rtcg_gather_a(v, t, x, y);
-    else rtcg_gather_r(v, t, x, y);
-    return rtcg_texel<T>::of(v);
+    if (comp == 1) __rtcg_gather_g(v, t, x, y);
+    else if (comp == 2) __rtcg_gather_b(v, t, x, y);
+    else if (comp == 3) __rtcg_gather_a(v, t, x, y);
+    else __rtcg_gather_r(v, t, x, y);
+    return __rtcg_texel<T>::of(v);
 }
-RTCG_FETCHED typename rtcg_texel<T>::result tex2Dgather(cudaTextureObject_t t, float x, float y, bool *isResident, int comp = 0) {
+RTCG_FETCHED typename __rtcg_texel<T>::result tex2Dgather(cudaTextureObject_t t, float x, float y, bool *isResident, int comp = 0) {
     R v;
     unsigned is_resident;
-    if (comp == 1) rtcg_gather_g(v, is_resident, t, x, y);
-    else if (comp == 2) rtcg_gather_b(v, is_resident, t, x, y);
-    else if (comp == 3) rtcg_gather_a(v, is_resident, t, x, y);
-    else rtcg_gather_r(v, is_resident, t, x, y);
+    if (comp == 1) __rtcg_gather_g(v, is_resident, t, x, y);
+    else if (comp == 2) __rtcg_gather_b(v, is_resident, t, x, y);
+    else if (comp == 3) __rtcg_gather_a(v, is_resident, t, x, y);
+    else __rtcg_gather_r(v, is_resident, t, x, y);
     *isResident = is_resident != 0;
-    return rtcg_texel<T>::of(v);
+    return __rtcg_texel<T>::of(v);
 }
-RTCG_FETCHED typename rtcg_texel<T>::nothing tex2Dgather(T *value, cudaTextureObject_t t, float x, float y, int comp = 0) {
+RTCG_FETCHED typename __rtcg_texel<T>::nothing tex2Dgather(T *value, cudaTextureObject_t t, float x, float y, int comp = 0) {
     *value = tex2Dgather<T>(t, x, y, comp);
 }
-RTCG_FETCHED typename rtcg_texel<T>::nothing tex2Dgather(T *value, cudaTextureObject_t t, float x, float y, bool *isResident, int comp = 0) {
+RTCG_FETCHED typename __rtcg_texel<T>::nothing tex2Dgather(T *value, cudaTextureObject_t t, float x, float y, bool *isResident, int comp = 0) {
     *value = tex2Dgather<T>(t, x, y, isResident, comp);
 }
 #undef RTCG_GATHER
@@ -240,30 +240,30 @@ RTCG_FETCHED typename rtcg_texel<T>::nothing tex2Dgather(T *value, cudaTextureOb
 // ---- Surfaces ---------------------------------------------------------------------------------------------------------------------------
 
 // `count` numbers of `bytes` bytes in registers. The smallest register has 16 bits.
-template <int bytes> struct rtcg_register { typedef unsigned short type; };
-template <> struct rtcg_register<4> { typedef unsigned int type; };
-template <> struct rtcg_register<8> { typedef unsigned long long type; };
-template <int bytes, int count> struct rtcg_registers { typename rtcg_register<bytes>::type x, y, z, w; };
+template <int bytes> struct __rtcg_register { typedef unsigned short type; };
+template <> struct __rtcg_register<4> { typedef unsigned int type; };
+template <> struct __rtcg_register<8> { typedef unsigned long long type; };
+template <int bytes, int count> struct __rtcg_registers { typename __rtcg_register<bytes>::type x, y, z, w; };
 
 // Bits of a register as a number, and back.
-template <class S, class B> RTCG_DEVICE S rtcg_number_of(B bits, const S *) { return (S)bits; }
-RTCG_DEVICE float rtcg_number_of(unsigned int bits, const float *) { return __builtin_bit_cast(float, bits); }
-template <class S> RTCG_DEVICE typename rtcg_register<sizeof(S)>::type rtcg_bits_of(S number) { return (typename rtcg_register<sizeof(S)>::type)number; }
-RTCG_DEVICE unsigned int rtcg_bits_of(float number) { return __builtin_bit_cast(unsigned int, number); }
+template <class S, class B> RTCG_DEVICE S __rtcg_number_of(B bits, const S *) { return (S)bits; }
+RTCG_DEVICE float __rtcg_number_of(unsigned int bits, const float *) { return __builtin_bit_cast(float, bits); }
+template <class S> RTCG_DEVICE typename __rtcg_register<sizeof(S)>::type __rtcg_bits_of(S number) { return (typename __rtcg_register<sizeof(S)>::type)number; }
+RTCG_DEVICE unsigned int __rtcg_bits_of(float number) { return __builtin_bit_cast(unsigned int, number); }
 
-template <class S> struct rtcg_numbers { S x, y, z, w; };
-template <class S, int n, class T> RTCG_DEVICE void rtcg_pack(rtcg_registers<sizeof(S), n> &to, const T &value) {
+template <class S> struct __rtcg_numbers { S x, y, z, w; };
+template <class S, int n, class T> RTCG_DEVICE void __rtcg_pack(__rtcg_registers<sizeof(S), n> &to, const T &value) {
     const S *const numbers = (const S *)&value;
-    to.x = rtcg_bits_of(numbers[0]);
-    if (n > 1) to.y = rtcg_bits_of(numbers[n > 1 ? 1 : 0]);
-    if (n > 2) to.z = rtcg_bits_of(numbers[n > 2 ? 2 : 0]);
-    if (n > 2) to.w = rtcg_bits_of(numbers[n > 2 ? 3 : 0]);
+    to.x = __rtcg_bits_of(numbers[0]);
+    if (n > 1) to.y = __rtcg_bits_of(numbers[n > 1 ? 1 : 0]);
+    if (n > 2) to.z = __rtcg_bits_of(numbers[n > 2 ? 2 : 0]);
+    if (n > 2) to.w = __rtcg_bits_of(numbers[n > 2 ? 3 : 0]);
 }
-template <class S, int n> RTCG_DEVICE void rtcg_unpack(rtcg_numbers<S> &to, const rtcg_registers<sizeof(S), n> &v) {
-    to.x = rtcg_number_of(v.x, &to.x);
-    if (n > 1) to.y = rtcg_number_of(v.y, &to.y);
-    if (n > 2) to.z = rtcg_number_of(v.z, &to.z);
-    if (n > 2) to.w = rtcg_number_of(v.w, &to.w);
+template <class S, int n> RTCG_DEVICE void __rtcg_unpack(__rtcg_numbers<S> &to, const __rtcg_registers<sizeof(S), n> &v) {
+    to.x = __rtcg_number_of(v.x, &to.x);
+    if (n > 1) to.y = __rtcg_number_of(v.y, &to.y);
+    if (n > 2) to.z = __rtcg_number_of(v.z, &to.z);
+    if (n > 2) to.w = __rtcg_number_of(v.w, &to.w);
 }
 
 // The mode is a part of the instruction. `volatile` keeps reads and writes in order.
@@ -276,10 +276,10 @@ template <class S, int n> RTCG_DEVICE void rtcg_unpack(rtcg_numbers<S> &to, cons
 #define RTCG_WRITE(mode, geometry, type, values, place, stored, inputs) \
     asm volatile("sust.b." geometry type "." mode " [%[s], " place "], " values ";" :: [s] "l"(s), RTCG_LIST inputs, RTCG_LIST stored : "memory")
 #define RTCG_ACCESS(name, geometry, place, params, inputs, bytes, n, type, values, outputs, stored) \
-    RTCG_DEVICE void rtcg_##name##read(rtcg_registers<bytes, n> &v, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode) { \
+    RTCG_DEVICE void __rtcg_##name##read(__rtcg_registers<bytes, n> &v, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode) { \
         RTCG_BY_MODE(RTCG_READ, geometry, type, values, place, outputs, inputs) \
     } \
-    RTCG_DEVICE void rtcg_##name##write(const rtcg_registers<bytes, n> &v, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode) { \
+    RTCG_DEVICE void __rtcg_##name##write(const __rtcg_registers<bytes, n> &v, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode) { \
         RTCG_BY_MODE(RTCG_WRITE, geometry, type, values, place, stored, inputs) \
     }
 #define RTCG_V1(letter) ([a] letter(v.x))
@@ -300,25 +300,25 @@ template <class S, int n> RTCG_DEVICE void rtcg_unpack(rtcg_numbers<S> &to, cons
     RTCG_ACCESSES(name, geometry, place, params, inputs, 8, ".b64", "l") \
     RTCG_SURFACE_FUNCTIONS(name, name, params, args, args)
 #define RTCG_SURFACE_FUNCTIONS(name, like, params, args, like_args) \
-    template <class T> RTCG_DEVICE typename rtcg_texel<T>::result name##read( \
+    template <class T> RTCG_DEVICE typename __rtcg_texel<T>::result name##read( \
         cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
-        typedef typename rtcg_texel<T>::number S; \
-        rtcg_registers<sizeof(S), rtcg_texel<T>::count> v; \
-        rtcg_##like##read(v, s, RTCG_LIST like_args, mode); \
-        rtcg_numbers<S> numbers; \
-        rtcg_unpack<S, rtcg_texel<T>::count>(numbers, v); \
-        return rtcg_texel<T>::of(numbers); \
+        typedef typename __rtcg_texel<T>::number S; \
+        __rtcg_registers<sizeof(S), __rtcg_texel<T>::count> v; \
+        __rtcg_##like##read(v, s, RTCG_LIST like_args, mode); \
+        __rtcg_numbers<S> numbers; \
+        __rtcg_unpack<S, __rtcg_texel<T>::count>(numbers, v); \
+        return __rtcg_texel<T>::of(numbers); \
     } \
-    template <class T> RTCG_DEVICE typename rtcg_texel<T>::nothing name##read( \
+    template <class T> RTCG_DEVICE typename __rtcg_texel<T>::nothing name##read( \
         T *value, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
         *value = name##read<T>(s, RTCG_LIST args, mode); \
     } \
-    template <class T> RTCG_DEVICE typename rtcg_texel<T>::nothing name##write( \
+    template <class T> RTCG_DEVICE typename __rtcg_texel<T>::nothing name##write( \
         T value, cudaSurfaceObject_t s, RTCG_LIST params, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
-        typedef typename rtcg_texel<T>::number S; \
-        rtcg_registers<sizeof(S), rtcg_texel<T>::count> v; \
-        rtcg_pack<S, rtcg_texel<T>::count>(v, value); \
-        rtcg_##like##write(v, s, RTCG_LIST like_args, mode); \
+        typedef typename __rtcg_texel<T>::number S; \
+        __rtcg_registers<sizeof(S), __rtcg_texel<T>::count> v; \
+        __rtcg_pack<S, __rtcg_texel<T>::count>(v, value); \
+        __rtcg_##like##write(v, s, RTCG_LIST like_args, mode); \
     }
 #define RTCG_X [x] "r"(x)
 #define RTCG_XY RTCG_X, [y] "r"(y)

@@ -62,18 +62,18 @@ RTCG_SHUFFLE(__shfl_xor_sync, bfly, int, 31)
 #undef RTCG_SHUFFLE_64
 
 // Lanes with the same value.
-RTCG_DEVICE unsigned rtcg_match_any_32(unsigned mask, unsigned value) {
+RTCG_DEVICE unsigned __rtcg_match_any_32(unsigned mask, unsigned value) {
     unsigned lanes;
     asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(lanes) : "r"(value), "r"(mask));
     return lanes;
 }
-RTCG_DEVICE unsigned rtcg_match_any_64(unsigned mask, unsigned long long value) {
+RTCG_DEVICE unsigned __rtcg_match_any_64(unsigned mask, unsigned long long value) {
     unsigned lanes;
     asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(lanes) : "l"(value), "r"(mask));
     return lanes;
 }
 #define RTCG_MATCH_ALL(bits, type, constraint) \
-    RTCG_DEVICE unsigned rtcg_match_all_##bits(unsigned mask, type value, int *is_same) { \
+    RTCG_DEVICE unsigned __rtcg_match_all_##bits(unsigned mask, type value, int *is_same) { \
         unsigned lanes; \
         int same; \
         asm volatile("{ .reg .pred p; match.all.sync.b" #bits " %0|p, %2, %3; selp.s32 %1, 1, 0, p; }" \
@@ -85,9 +85,9 @@ RTCG_MATCH_ALL(32, unsigned, "r")
 RTCG_MATCH_ALL(64, unsigned long long, "l")
 #undef RTCG_MATCH_ALL
 #define RTCG_MATCH(type, bits, same_size) \
-    RTCG_DEVICE unsigned __match_any_sync(unsigned mask, type value) { return rtcg_match_any_##bits(mask, __builtin_bit_cast(same_size, value)); } \
+    RTCG_DEVICE unsigned __match_any_sync(unsigned mask, type value) { return __rtcg_match_any_##bits(mask, __builtin_bit_cast(same_size, value)); } \
     RTCG_DEVICE unsigned __match_all_sync(unsigned mask, type value, int *is_same) { \
-        return rtcg_match_all_##bits(mask, __builtin_bit_cast(same_size, value), is_same); \
+        return __rtcg_match_all_##bits(mask, __builtin_bit_cast(same_size, value), is_same); \
     }
 RTCG_MATCH(int, 32, unsigned)
 RTCG_MATCH(unsigned, 32, unsigned)

@@ -10,26 +10,26 @@
 extern "C++" {
 namespace cooperative_groups {
 template <class T, class Group, unsigned Align>
-RTCG_DEVICE void rtcg_copy(const Group &group, T *to, const T *from, size_t bytes, rtcg_async::number<Align>) {
-    rtcg_async::copy_by_group<Align, rtcg_async::alignment_of<T>::value>(to, from, bytes, (unsigned)group.thread_rank(), (unsigned)group.num_threads());
-    rtcg_async::commit();
+RTCG_DEVICE void __rtcg_copy(const Group &group, T *to, const T *from, size_t bytes, __rtcg_async::number<Align>) {
+    __rtcg_async::copy_by_group<Align, __rtcg_async::alignment_of<T>::value>(to, from, bytes, (unsigned)group.thread_rank(), (unsigned)group.num_threads());
+    __rtcg_async::commit();
 }
 template <class TyGroup, class TyElem, class TyShape>
 RTCG_DEVICE void memcpy_async(const TyGroup &group, TyElem *__restrict__ dst, const TyElem *__restrict__ src, const TyShape &shape) {
-    rtcg_copy<TyElem>(group, dst, src, (size_t)shape, rtcg_async::alignment(shape));
+    __rtcg_copy<TyElem>(group, dst, src, (size_t)shape, __rtcg_async::alignment(shape));
 }
 template <class TyGroup, class TyElem, class TyDstLayout, class TySrcLayout>
 RTCG_DEVICE void memcpy_async(const TyGroup &group, TyElem *__restrict__ dst, const TyDstLayout &dst_layout, const TyElem *__restrict__ src,
                               const TySrcLayout &src_layout) {
     const size_t to = (size_t)dst_layout, from = (size_t)src_layout;
-    rtcg_copy<TyElem>(group, dst, src, (to < from ? to : from) * sizeof(TyElem), rtcg_async::number<1>());
+    __rtcg_copy<TyElem>(group, dst, src, (to < from ? to : from) * sizeof(TyElem), __rtcg_async::number<1>());
 }
 template <class TyGroup> RTCG_DEVICE void wait(const TyGroup &group) {
-    rtcg_async::wait_all();
+    __rtcg_async::wait_all();
     group.sync();
 }
 template <unsigned int NumStages, class TyGroup> RTCG_DEVICE void wait_prior(const TyGroup &group) {
-    rtcg_async::wait_prior<NumStages>();
+    __rtcg_async::wait_prior<NumStages>();
     group.sync();
 }
 }

@@ -19,14 +19,14 @@ RTCG_OPERATOR(bit_or, a | b)
 RTCG_OPERATOR(bit_xor, a ^ b)
 #undef RTCG_OPERATOR
 
-// `rtcg_redux<T, F>::exists`: values of type T by the operator F in one instruction.
-template <class T, class F> struct rtcg_redux {
+// `__rtcg_redux<T, F>::exists`: values of type T by the operator F in one instruction.
+template <class T, class F> struct __rtcg_redux {
     static constexpr bool exists = false;
     static __device__ __forceinline__ T all(unsigned, T value) { return value; }
 };
 #if __CUDA_ARCH__ >= 800
 #define RTCG_REDUX(op, type, call) \
-    template <> struct rtcg_redux<type, op<type>> { \
+    template <> struct __rtcg_redux<type, op<type>> { \
         static constexpr bool exists = true; \
         static __device__ __forceinline__ type all(unsigned mask, type value) { return (type)call(mask, value); } \
     };
@@ -42,14 +42,14 @@ RTCG_REDUX_BOTH(bit_xor, __reduce_xor_sync)
 #endif
 
 // What one thread does to a `cuda::atomic`: the value before.
-template <class Atomic, class T, class F> RTCG_DEVICE T rtcg_fetch(Atomic &atomic, const T &value, F &op) {
+template <class Atomic, class T, class F> RTCG_DEVICE T __rtcg_fetch(Atomic &atomic, const T &value, F &op) {
     T before = atomic.load();
     while (!atomic.compare_exchange_weak(before, op(before, value))) {}
     return before;
 }
 #define RTCG_FETCH(op, method) \
-    template <class Atomic, class T, class U> RTCG_DEVICE T rtcg_fetch(Atomic &atomic, const T &value, const op<U> &) { return atomic.method(value); } \
-    template <class Atomic, class T, class U> RTCG_DEVICE T rtcg_fetch(Atomic &atomic, const T &value, op<U> &) { return atomic.method(value); }
+    template <class Atomic, class T, class U> RTCG_DEVICE T __rtcg_fetch(Atomic &atomic, const T &value, const op<U> &) { return atomic.method(value); } \
+    template <class Atomic, class T, class U> RTCG_DEVICE T __rtcg_fetch(Atomic &atomic, const T &value, op<U> &) { return atomic.method(value); }
 RTCG_FETCH(plus, fetch_add)
 RTCG_FETCH(less, fetch_min)
 RTCG_FETCH(greater, fetch_max)
