@@ -138,7 +138,7 @@ RTCG_DEVICE float __rtcg_fsplit(float a, unsigned from, float *e) {
     return __rtcg_freal(b - field) - 1;
 }
 #define RTCG_FTHREE_QUARTERS 0x3f400000u
-#define RTCG_FROOT_HALF 0x3f3504f3u
+#define RTCG_FROOT_HALF 0x3f3504f4u
 RTCG_DEVICE float __rtcg_flog_special(float a, float y) {
     y = a < RTCG_FINF ? y : a;
     y = a == 0 ? -RTCG_FINF : y;
@@ -156,8 +156,8 @@ RTCG_DEVICE float __rtcg_flog(float a) {
 RTCG_DEVICE float log(float a) { return __rtcg_flog_special(a, __rtcg_flog(a)); }
 RTCG_DEVICE float log2(float a) {
     float e;
-    const float f = __rtcg_fsplit(a, RTCG_FROOT_HALF, &e), q = RTCG_FP9(f, -0x1.71547p-1f, 0x1.ec708ap-2f, -0x1.715b08p-2f, 0x1.27886p-2f, -0x1.eaab7cp-3f,
-        0x1.a0e1d6p-3f, -0x1.85942ap-3f, 0x1.8c6f86p-3f, -0x1.f2cdc2p-4f);
+    const float f = __rtcg_fsplit(a, RTCG_FROOT_HALF, &e), q = RTCG_FP10(f, -0x1.715476p-1f, 0x1.ec708cp-2f, -0x1.7154acp-2f, 0x1.277e66p-2f,
+        -0x1.ec71d6p-3f, 0x1.a42ab2p-3f, -0x1.6eeef8p-3f, 0x1.5f5aa2p-3f, -0x1.574cp-3f, 0x1.8af3e8p-4f);
     return __rtcg_flog_special(a, RTCG_FFMA(e, 0x1p-23f, RTCG_FFMA(f, RTCG_FLOG2E, RTCG_FFMA(f * f, q, f * 0x1.4ae0cp-26f))));
 }
 RTCG_DEVICE float log10(float a) {
@@ -548,14 +548,17 @@ RTCG_DEVICE float __rtcg_flgamma_reflected(float a, float y) {
     return a < 0x1p-20f ? y : z;
 }
 RTCG_DEVICE float lgamma(float x) {
-    const float a = __builtin_fabsf(x), l = __rtcg_flog(a);
+    const float a = __builtin_fabsf(x);
+    float e;
+    const float h = __rtcg_flog_of(__rtcg_fsplit(a, RTCG_FTHREE_QUARTERS, &e)), l = RTCG_FFMA(e, RTCG_FLN2 * 0x1p-23f, h), l_lo = RTCG_FFMA(e, RTCG_FLN2 * 0x1p-23f, -l) + h;
     // lgamma(1 + f) / (f (f - 1)) to 3, Stirling's series from there.
     const bool is_below = a < 1;
     const float f = is_below ? a : a - 1, g = f - 1, p = f * g * RTCG_FP12(g, 0x1.b0ee6p-2f, -0x1.9ae64ap-4f, 0x1.0e0dd4p-5f, -0x1.95d448p-7f, 0x1.472508p-8f,
         -0x1.138cb4p-9f, 0x1.eec218p-11f, -0x1.bdcfep-12f, 0x1.1341dcp-13f, -0x1.bac3b2p-15f, 0x1.46f26ep-14f, -0x1.43ecbp-15f);
-    const float v = 1 / a, z = v * v, q = RTCG_FFMA(a - 0.5f, l - 1, RTCG_FFMA(v, RTCG_FP3(z, 0x1.555528p-4f, -0x1.6b0fa4p-9f, 0x1.641e9cp-11f), 0x1.acfe3ap-2f));
+    const float v = 1 / a, z = v * v, b = a - 0.5f;
+    const float q = RTCG_FFMA(b, l - 1, RTCG_FFMA(b, l_lo, RTCG_FFMA(v, RTCG_FP3(z, 0x1.555528p-4f, -0x1.6b0fa4p-9f, 0x1.641e9cp-11f), 0x1.acfe3ap-2f)));
     float y = a < 3 ? p + (is_below ? -l : 0.0f) : q;
-    y = a == 0 ? RTCG_FINF : y;
+    y = a == 0 || a == RTCG_FINF ? RTCG_FINF : y;
     if (x < 0) y = __rtcg_flgamma_reflected(a, y);
     return y;
 }
@@ -568,10 +571,12 @@ RTCG_DEVICE float tgamma(float x) {
     const float v = 1 / b.hi, z = v * v, rest = RTCG_FFMA(v, RTCG_FP3(z, 0x1.555528p-4f, -0x1.6b0fa4p-9f, 0x1.641e9cp-11f), b.lo * RTCG_FFMA(-0.5f, v, l.hi));
     const float lo = e.lo + (p.lo + RTCG_FFMA(b.hi - 0.5f, l.lo, rest));
     float t;
-    const float m = __rtcg_fexp_mantissa(is_negative ? -e.hi : e.hi, is_negative ? -lo : lo, &t), w = RTCG_FFMA(c, c, 3 * c), u = is_small ? w + 2 : 1.0f;
-    // a (a + 1) (a + 2) (a + 3) is u times this; where a is small, it is cancelled below.
-    const float k = is_small ? w : 1.0f, k_by_a = is_small ? c + 3 : 1 / c;
-    const float y = is_negative ? m * (0x1.40d932p-8f * u * k_by_a) / sinpi(x) : m * (0x1.40d932p1f / (u * k));
+    const float m = __rtcg_fexp_mantissa(is_negative ? -e.hi : e.hi, is_negative ? -lo : lo, &t);
+    // The few factors in double precision: u (a + 3) a = a (a + 1) (a + 2) (a + 3), where the last a is cancelled for negative numbers.
+    const double d = c, u = is_small ? __builtin_fma(d, d, 3 * d) + 2 : 1.0, k = is_small ? d + 3 : 1.0;
+    const double above = is_negative ? m * (0x1.40d931ff62706p-8 * (u * k)) : m * 0x1.40d931ff62706p1, below = is_negative ? (is_small ? 1.0 : d) * sinpi(x)
+        : is_small ? u * (k * d) : 1.0;
+    const float y = (float)(above / below);
     float r = __rtcg_fscaled(y, is_negative ? t + 8 : t, x < -4);
     r = a == 0 ? __builtin_copysignf(RTCG_FINF, x) : r;
     r = x > 36 ? RTCG_FINF : r;
