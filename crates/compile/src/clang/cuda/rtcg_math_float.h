@@ -759,7 +759,7 @@ RTCG_DEVICE long lround(float x) { return (long)llround(x); }
 RTCG_DEVICE float modf(float x, float *whole) {
     const float t = __builtin_truncf(x);
     *whole = t;
-    return __builtin_copysignf(__rtcg_fis_infinite(x) ? 0.0f : x - t, x);
+    return __builtin_copysignf(x == t ? 0.0f : x - t, x);
 }
 RTCG_DEVICE float frexp(float x, int *e) {
     const bool is_small = __builtin_fabsf(x) < 0x1p-126f;
