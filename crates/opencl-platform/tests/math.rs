@@ -316,7 +316,7 @@ const SPECIAL: &str = "
     atan2(-0,1)=-0 atan2(0,-0)=3.141592653589793 atan2(-0,-1)=-3.141592653589793 atan2(1,0)=1.5707963267948966
     atan2(i,i)=0.7853981633974483 atan2(1,i)=0 atan2(-1,-i)=-3.141592653589793 atan2(n,1)=n
     atan2pi(0,-0)=1 atan2pi(-1,0)=-0.5 atan2pi(i,i)=0.25 atan2pi(i,-i)=0.75 atan2pi(-0,-1)=-1
-    hypot(i,n)=i hypot(3,-4)=5 hypot(n,0)=n pown(-0,-3)=-i pown(0,-2)=i pown(n,0)=1 pown(-i,3)=-i pown(-2,3)=-8 pown(-1,-2147483648)=1
+    hypot(i,n)=i hypot(3,-4)=5 hypot(n,0)=n pown(-0,-3)=-i pown(0,-2)=i pown(n,0)=1 pown(-i,3)=-i pown(-2,3)=-8 pown(-3,2147483647)=-i pown(-3,2147483646)=i pown(-1,-2147483648)=1
     rootn(-0,3)=-0 rootn(0,-2)=i rootn(-0,-3)=-i rootn(-8,2)=n rootn(1,0)=n rootn(-i,3)=-i rootn(-1,3)=-1
 ";
 

@@ -18,6 +18,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
+/// The mathematics of single precision, which OpenCL's library has too. Its names and macros are those of the prelude.
+pub const MATHEMATICS_FLOAT: &str = include_str!("cuda/rtcg_math_float.h");
+
+/// The mathematics of double precision, likewise.
+pub const MATHEMATICS_DOUBLE: &str = include_str!("cuda/rtcg_math_double.h");
+
 /// The prelude: what CUDA C++ declares without an include.
 const PRELUDE: &str = "rtcg_cuda.h";
 

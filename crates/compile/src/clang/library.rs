@@ -14,7 +14,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A part's name and its source.
+/// A part's name and its source: in C++ for OpenCL if the name ends in `.clcpp`, else in OpenCL C.
 pub type LibraryPart<'a> = (&'a str, String);
 
 /// A compiled library: a folder with one bitcode file per part, and the index.
@@ -141,11 +141,13 @@ impl Clang {
     fn compile_part(&self, name: &str, source: &str, base_header: &str, to: &Path) -> Result<String, CompileError> {
         let folder = WorkFolder::new()?;
         folder.write(BASE_HEADER, base_header)?;
-        let file = format!("{name}.cl");
+        let is_cpp = name.ends_with(".clcpp");
+        let file = if is_cpp { name.to_owned() } else { format!("{name}.cl") };
+        let language = if is_cpp { ["-x", "clcpp", "-cl-std=clc++2021"] } else { ["-x", "cl", "-cl-std=CL3.0"] };
         folder.write(&file, source)?;
         let request = OpenClRequest { source, name: &file, options: &[], headers: &[], base_header };
-        let mut arguments =
-            words(&["-x", "cl", "-cl-std=CL3.0", "-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang"]);
+        let mut arguments = words(&language);
+        arguments.extend(words(&["-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang"]));
         arguments.extend(words(&["-fdeclare-opencl-builtins", "-include", BASE_HEADER]));
         arguments.extend(words(TARGET));
         arguments.extend(words(&[

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
+pub use cuda_headers::{MATHEMATICS_DOUBLE, MATHEMATICS_FLOAT};
 pub(crate) use cuda_headers::{additions_key, header_folders, is_in_place_of_cccl};
 use cuda_source::{with_bytes_in_shared_memory, with_device_variables};
 pub use find::{Clang, find_clang};

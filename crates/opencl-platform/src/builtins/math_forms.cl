@@ -21,36 +21,9 @@ OUT(sincos, double, double)
 OUT(lgamma_r, float, int)
 OUT(lgamma_r, double, int)
 
-/* Remainders, bit by bit: exact. q has the last bits of the quotient. */
-#define REMAINDERS(T, U, I, f, mantissa, exponents, one) \
-    static inline __attribute__((overloadable)) T rtcg_fmod(T a, T b, uint *q) { \
-        T x = __builtin_fabs##f(a), y = __builtin_fabs##f(b); \
-        *q = 0; \
-        if (!(x < (T)INFINITY) || y == 0 || y != y) return (T)NAN; \
-        if (x < y) return a; \
-        int ex, ey; \
-        U mx = (as_##U(rtcg_normalized(x, &ex)) & (one - 1)) | one, my = (as_##U(rtcg_normalized(y, &ey)) & (one - 1)) | one; \
-        for (int k = ex - ey; k >= 0; k--) { \
-            *q *= 2; \
-            if (mx >= my) { mx -= my; *q += 1; } \
-            if (k) mx *= 2; \
-        } \
-        return __builtin_copysign##f(ldexp((T)mx, ey - 1 - mantissa), a); \
-    } \
-    BINARY(fmod, T, T, T, rtcg_fmod_of(a, b)) SCALAR2(fmod, T) \
-    BUILTIN T remquo(T a, T b, int *quotient) { \
-        uint q; \
-        T y = __builtin_fabs##f(b), r = rtcg_fmod(a, b, &q), m = __builtin_fabs##f(r); \
-        *quotient = 0; \
-        if (r != r) return r; \
-        /* The nearest multiple, the even one of two. */ \
-        if (y < (T)INFINITY && (m > y - m || (m == y - m && q & 1))) { m -= y; q++; } \
-        q &= 0x7f; \
-        *quotient = signbit(a) != signbit(b) ? -(int)q : (int)q; \
-        return signbit(a) ? -m : m; \
-    } \
-    OUT2(remquo, T) \
-    BINARY(remainder, T, T, T, rtcg_remainder_of(a, b))
+FORMS2(fmod, float, double) FORMS2(remainder, float, double)
+SCALAR2(fmod, float) SCALAR2(fmod, double)
+
 #define OUT2(name, T) \
     OUT2_IN(name, T, __private) OUT2_SCALAR(name, T, __global) OUT2_IN(name, T, __global) OUT2_SCALAR(name, T, __local) \
     OUT2_IN(name, T, __local)
@@ -68,13 +41,7 @@ OUT(lgamma_r, double, int)
         int4 l, h; T##8 r = (T##8)(name(a.lo, b.lo, &l), name(a.hi, b.hi, &h)); *p = (int8)(l, h); return r; } \
     BUILTIN T##16 name(T##16 a, T##16 b, SPACE int16 *p) { \
         int8 l, h; T##16 r = (T##16)(name(a.lo, b.lo, &l), name(a.hi, b.hi, &h)); *p = (int16)(l, h); return r; }
-static inline __attribute__((overloadable)) float rtcg_fmod_of(float a, float b);
-static inline __attribute__((overloadable)) double rtcg_fmod_of(double a, double b);
-static inline __attribute__((overloadable)) float rtcg_remainder_of(float a, float b);
-static inline __attribute__((overloadable)) double rtcg_remainder_of(double a, double b);
-REMAINDERS(float, uint, int, f, 23, 0xff, 0x800000u)
-REMAINDERS(double, ulong, long, , 52, 0x7ff, 0x10000000000000UL)
-static inline __attribute__((overloadable)) float rtcg_fmod_of(float a, float b) { uint q; return rtcg_fmod(a, b, &q); }
-static inline __attribute__((overloadable)) double rtcg_fmod_of(double a, double b) { uint q; return rtcg_fmod(a, b, &q); }
-static inline __attribute__((overloadable)) float rtcg_remainder_of(float a, float b) { int q; return remquo(a, b, &q); }
-static inline __attribute__((overloadable)) double rtcg_remainder_of(double a, double b) { int q; return remquo(a, b, &q); }
+BUILTIN float remquo(float a, float b, int *quotient);
+BUILTIN double remquo(double a, double b, int *quotient);
+OUT2(remquo, float)
+OUT2(remquo, double)

@@ -9,8 +9,9 @@ use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use rtcg_compile::clang::{
-    AddressSpace, BuiltinLibrary, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
-    cached_opencl_build, find_clang, functions_that_can_tell_groups,
+    AddressSpace, BuiltinLibrary, Clang, KernelMetadata, LibraryPart, MATHEMATICS_DOUBLE, MATHEMATICS_FLOAT,
+    OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest, cached_opencl_build, find_clang,
+    functions_that_can_tell_groups,
 };
 use rtcg_compile::{CompileError, ErrorKind};
 use rtcg_disk_cache::TemporaryFolder;
@@ -66,31 +67,46 @@ impl Built {
 /// The header before every program.
 const BASE_HEADER: &str = include_str!("../builtins/base.h");
 
-/// A part of the library of builtins.
-macro_rules! part {
-    ($name:literal) => {
-        ($name, concat!(include_str!("../builtins/macros.cl"), include_str!(concat!("../builtins/", $name, ".cl"))))
-    };
+/// What all parts of the library of builtins begin with.
+const MACROS: &str = include_str!("../builtins/macros.cl");
+
+/// The functions that both precisions have, by the mathematics of CUDA C++.
+const MATHEMATICS: &str = include_str!("../builtins/math.clcpp");
+
+/// The part of one precision, from the text of CUDA C++; `forms` are the arguments that name the type.
+fn mathematics(cuda: &str, forms: &str) -> String {
+    // In OpenCL `long long` has 128 bits.
+    let cuda = cuda.replace("long long", "long");
+    format!("{MACROS}{MATHEMATICS}namespace rtcg {{\n{cuda}\n}}\nMATHEMATICS({forms})\n")
 }
 
 /// The parts of the library of builtins, each before those that it needs.
-const BUILTINS: &[(&str, &str)] = &[
-    part!("groups"),
-    part!("images"),
-    part!("atomics"),
-    part!("memory"),
-    part!("common"),
-    part!("relaxed"),
-    part!("native"),
-    part!("math_forms"),
-    part!("math_float"),
-    part!("math_double"),
-    part!("exact_math"),
-    part!("relational"),
-    part!("convert"),
-    part!("integer"),
-    part!("work_items"),
-];
+static BUILTINS: LazyLock<Vec<LibraryPart<'static>>> = LazyLock::new(|| {
+    macro_rules! part {
+        ($name:literal) => {
+            ($name, [MACROS, include_str!(concat!("../builtins/", $name, ".cl"))].concat())
+        };
+    }
+    let single = mathematics(MATHEMATICS_FLOAT, "float, f, 16777216, 0x1.45f306p-2f, 0x1.b9391p-27f");
+    let double = mathematics(MATHEMATICS_DOUBLE, "double, , 2147483647, 0x1.45f306dc9c883p-2, -0x1.6b01ec5417056p-56");
+    vec![
+        part!("groups"),
+        part!("images"),
+        part!("atomics"),
+        part!("memory"),
+        part!("common"),
+        part!("relaxed"),
+        part!("native"),
+        part!("math_forms"),
+        ("math_float.clcpp", single),
+        ("math_double.clcpp", double),
+        part!("exact_math"),
+        part!("relational"),
+        part!("convert"),
+        part!("integer"),
+        part!("work_items"),
+    ]
+});
 
 fn clang() -> std::result::Result<&'static Clang, CompileError> {
     static FOUND: OnceLock<std::result::Result<Clang, CompileError>> = OnceLock::new();
@@ -112,8 +128,7 @@ fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, Compi
     let made = MADE.get_or_init(|| {
         let path =
             library_folder()?.join(format!("builtins-{:016x}", fnv([clang.version_identity().as_str()]) ^ *LIBRARY));
-        let parts: Vec<_> = BUILTINS.iter().map(|(name, source)| (*name, (*source).to_owned())).collect();
-        BuiltinLibrary::open(&path).map_or_else(|| clang.compile_library(&parts, BASE_HEADER, &path), Ok)
+        BuiltinLibrary::open(&path).map_or_else(|| clang.compile_library(&BUILTINS, BASE_HEADER, &path), Ok)
     });
     made.as_ref().map_err(Clone::clone)
 }
@@ -121,11 +136,11 @@ fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, Compi
 /// All of this library that goes into a program.
 static LIBRARY: LazyLock<u64> = LazyLock::new(|| {
     let passes = concat!(include_str!("pass.rs"), include_str!("launch_words.rs"));
-    library_identity(BUILTINS, [BASE_HEADER, passes, include_str!("binary.rs")])
+    library_identity(&BUILTINS, [BASE_HEADER, passes, include_str!("binary.rs")])
 });
 
-fn library_identity(parts: &[(&str, &str)], others: [&str; 3]) -> u64 {
-    fnv(parts.iter().flat_map(|(name, source)| [*name, *source]).chain(others))
+fn library_identity(parts: &[LibraryPart<'_>], others: [&str; 3]) -> u64 {
+    fnv(parts.iter().flat_map(|(name, source)| [*name, source.as_str()]).chain(others))
 }
 
 /// A number for a name of a file.
@@ -467,16 +482,15 @@ mod tests {
 
     #[test]
     fn each_part_of_the_library_is_in_its_identity() {
-        let own = library_identity(BUILTINS, ["", "", ""]);
+        let own = library_identity(&BUILTINS, ["", "", ""]);
         for index in 0..3 {
             let mut others = ["", "", ""];
             others[index] = " ";
-            assert_ne!(library_identity(BUILTINS, others), own);
+            assert_ne!(library_identity(&BUILTINS, others), own);
         }
         for index in 0..BUILTINS.len() {
             let mut parts = BUILTINS.to_vec();
-            let changed = format!("{} ", parts[index].1);
-            parts[index].1 = &changed;
+            parts[index].1 += " ";
             assert_ne!(library_identity(&parts, ["", "", ""]), own, "{}", BUILTINS[index].0);
         }
     }

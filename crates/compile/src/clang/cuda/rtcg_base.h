@@ -29,6 +29,10 @@
 // Without lines of their own: what is inlined has the line of the program that calls it.
 #define RTCG_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
 #define RTCG_HOST_DEVICE static __inline__ __attribute__((host, device, always_inline, nodebug))
+// What the mathematics uses besides, and defines otherwise in C++ for OpenCL: long functions, rare ones, tables.
+#define RTCG_LONG static __inline__ __attribute__((device, nodebug))
+#define RTCG_RARE static __attribute__((device, noinline, nodebug))
+#define RTCG_TABLE static __device__ const
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;

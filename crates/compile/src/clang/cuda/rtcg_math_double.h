@@ -39,18 +39,16 @@ extern "C++" {
 #define RTCG_DP26(x, a, ...) RTCG_DFMA(RTCG_DP25(x, __VA_ARGS__), x, a)
 
 #define RTCG_DINF __builtin_inf()
-#define RTCG_DNAN __rtcg_dreal(0x7ff8000000000000ull)
-#define RTCG_DLONG static __inline__ __attribute__((device))
-#define RTCG_DRARE static __attribute__((device, noinline))
+#define RTCG_DNAN __rtcg_dreal(0x7ff8000000000000ul)
 
 struct __rtcg_dd { double hi, lo; };
-RTCG_DEVICE unsigned long long __rtcg_dbits(double x) { return __builtin_bit_cast(unsigned long long, x); }
-RTCG_DEVICE double __rtcg_dreal(unsigned long long u) { return __builtin_bit_cast(double, u); }
+RTCG_DEVICE unsigned long __rtcg_dbits(double x) { return __builtin_bit_cast(unsigned long, x); }
+RTCG_DEVICE double __rtcg_dreal(unsigned long u) { return __builtin_bit_cast(double, u); }
 RTCG_DEVICE int __rtcg_dhi(double x) { return (int)(__rtcg_dbits(x) >> 32); }
 RTCG_DEVICE int __rtcg_dlo(double x) { return (int)__rtcg_dbits(x); }
-RTCG_DEVICE double __rtcg_dwords(int hi, int lo) { return __rtcg_dreal((unsigned long long)(unsigned)hi << 32 | (unsigned)lo); }
+RTCG_DEVICE double __rtcg_dwords(int hi, int lo) { return __rtcg_dreal((unsigned long)(unsigned)hi << 32 | (unsigned)lo); }
 RTCG_DEVICE bool __rtcg_dnegative(double x) { return __rtcg_dhi(x) < 0; }
-RTCG_DEVICE double __rtcg_dflip(double x, unsigned long long sign) { return __rtcg_dreal(__rtcg_dbits(x) ^ sign); }
+RTCG_DEVICE double __rtcg_dflip(double x, unsigned long sign) { return __rtcg_dreal(__rtcg_dbits(x) ^ sign); }
 // Conversions of integers are slow on some processors; these are a few bits and a sum.
 RTCG_DEVICE double __rtcg_dof(int n) { return __rtcg_dwords(0x43300000, n ^ (int)0x80000000) - 0x1.000008p52; }
 RTCG_DEVICE double __rtcg_dof_unsigned(unsigned n) { return __rtcg_dwords(0x43300000, (int)n) - 0x1p52; }
@@ -96,7 +94,7 @@ RTCG_DEVICE double __rtcg_dexp_series(double x, double *t) {
     return RTCG_DP12(r, 1.0, 1.0, 0x1.000000000000ap-1, 0x1.55555555554fcp-3, 0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10,
         0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26);
 }
-RTCG_DRARE double __rtcg_dexp_rare(double x) {
+RTCG_RARE double __rtcg_dexp_rare(double x) {
     double t;
     const double p = __rtcg_dexp_series(x, &t);
     return __rtcg_dexp_far(x, __rtcg_dscaled_far(p, t));
@@ -114,7 +112,7 @@ RTCG_DEVICE double __rtcg_dexp2_series(double x, double *t) {
     return RTCG_DP12(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a4p-3, 0x1.c6b08d704a121p-5, 0x1.3b2ab6fba01b1p-7, 0x1.5d87fe78a15d6p-10,
         0x1.4309130ebf1eep-13, 0x1.ffcbfc57a366ep-17, 0x1.62bfc7d5ccdb5p-20, 0x1.b525435c1e765p-24, 0x1.e61af872da9d1p-28, 0x1.e940b0f29bd38p-32);
 }
-RTCG_DRARE double __rtcg_dexp2_rare(double x) {
+RTCG_RARE double __rtcg_dexp2_rare(double x) {
     double t;
     const double p = __rtcg_dexp2_series(x, &t), y = x >= 1024 ? RTCG_DINF : __rtcg_dscaled_far(p, t);
     return x < -1076 ? 0.0 : y;
@@ -144,7 +142,7 @@ RTCG_DEVICE double __rtcg_dexp10_series(double x, double *t) {
         RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, lost * 0x1.26bb1bbb55516p1));
     return 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
 }
-RTCG_DRARE double __rtcg_dexp10_rare(double x) {
+RTCG_RARE double __rtcg_dexp10_rare(double x) {
     double t;
     const double p = __rtcg_dexp10_series(x, &t), y = x > 309 ? RTCG_DINF : __rtcg_dscaled_far(p, t);
     return x < -324 ? 0.0 : y;
@@ -173,7 +171,7 @@ RTCG_DEVICE double expm1(double x) {
     return __builtin_copysign(y, x);
 }
 // exp(a) / 2.
-RTCG_DRARE double __rtcg_dexp_half_rare(double a) {
+RTCG_RARE double __rtcg_dexp_half_rare(double a) {
     double t;
     const double m = __rtcg_dexp_mantissa(a, 0, &t);
     return a > 711 ? RTCG_DINF : __rtcg_dscaled_far(m, t - 1);
@@ -206,7 +204,7 @@ RTCG_DEVICE double tanh(double x) {
 RTCG_DEVICE bool __rtcg_dis_positive_normal(double a) { return (unsigned)(__rtcg_dhi(a) - 0x00100000) < 0x7fe00000u; }
 RTCG_DEVICE double __rtcg_dsplit_normal(double a, int *e) {
     *e = (__rtcg_dhi(a) - 0x3fe6a09e) >> 20;
-    return __rtcg_dreal(__rtcg_dbits(a) - ((unsigned long long)(unsigned)*e << 52));
+    return __rtcg_dreal(__rtcg_dbits(a) - ((unsigned long)(unsigned)*e << 52));
 }
 RTCG_DEVICE double __rtcg_dsplit(double a, int *e) {
     const bool is_small = a < 0x1p-1022;
@@ -269,7 +267,7 @@ RTCG_DEVICE double __rtcg_dlog10_sum(double m, int k) {
     return w.hi + (w.lo + RTCG_DFMA(e, 0x1.fef311f12b358p-46, p.lo + RTCG_DFMA(l.hi, 0x1.95355baaafad3p-57, l.lo * 0x1.bcb7b1526e50ep-2)));
 }
 #define RTCG_DLOG(name) \
-    RTCG_DRARE double __rtcg_d##name##_rare(double a) { \
+    RTCG_RARE double __rtcg_d##name##_rare(double a) { \
         int k; \
         const double m = __rtcg_dsplit(a, &k), y = __rtcg_d##name##_sum(m, k); \
         return __rtcg_dlog_is_special(a) ? __rtcg_dlog_special(a) : y; \
@@ -312,14 +310,14 @@ RTCG_DEVICE double atanh(double x) {
 
 // The sign of a power, where b is whole, and NaN else for a < 0. Where b is not whole, neither is b / 2.
 RTCG_DEVICE double __rtcg_dpow_signed(double y, double a, double b, bool *is_odd) {
-    const double half = 0.5 * b;
+    const double halved = 0.5 * b;
     const bool is_whole = __builtin_rint(b) == b;
-    *is_odd = is_whole && __builtin_rint(half) != half;
+    *is_odd = is_whole && __builtin_rint(halved) != halved;
     y = *is_odd ? __builtin_copysign(y, a) : y;
     return a < 0 && !is_whole ? RTCG_DNAN : y;
 }
 // |a|^b, where its logarithm is far from 0 too, and the special cases of C99.
-RTCG_DRARE double __rtcg_dpow_rare(double a, double b) {
+RTCG_RARE double __rtcg_dpow_rare(double a, double b) {
     const double x = __builtin_fabs(a);
     const __rtcg_dd l = __rtcg_dlog_close(x), p = __rtcg_dproduct(b, l.hi);
     double t;
@@ -380,7 +378,7 @@ RTCG_DEVICE double __rtcg_drsqrt(double hi, double lo) {
     return RTCG_DFMA(r, RTCG_DFMA(-0.5 * rest * r, r, RTCG_DFMA(-r, y, 1.0)), r);
 }
 // Where the first product below would round off a subnormal number, and special values.
-RTCG_DRARE double __rtcg_drsqrt_rare(double x) { return x > 0 && x < 1 ? __rtcg_drsqrt(x * 0x1p200, 0) * 0x1p100 : 1 / __builtin_sqrt(x); }
+RTCG_RARE double __rtcg_drsqrt_rare(double x) { return x > 0 && x < 1 ? __rtcg_drsqrt(x * 0x1p200, 0) * 0x1p100 : 1 / __builtin_sqrt(x); }
 RTCG_DEVICE double rsqrt(double x) {
     double z = __rtcg_drsqrt(x, 0);
     if (!(x > 0x1p-960 && x < RTCG_DINF)) z = __rtcg_drsqrt_rare(x);
@@ -445,7 +443,7 @@ RTCG_DEVICE double rhypot(double x, double y) {
         return __rtcg_dis_infinite(x) || __rtcg_dis_infinite(y) || __rtcg_dis_infinite(z) || __rtcg_dis_infinite(w) ? at_infinity : r; \
     }
 #define RTCG_DNORM(name, form, at_infinity) \
-    RTCG_DLONG double name(int n, const double *a) { \
+    RTCG_LONG double name(int n, const double *a) { \
         double largest = 0, up; \
         for (int i = 0; i < n; i++) largest = __rtcg_dlarger(__builtin_fabs(a[i]), largest); \
         const double down = __rtcg_dsize_scales(largest, &up); \
@@ -466,41 +464,41 @@ RTCG_DNORM(norm, RTCG_DFORM, RTCG_DINF) RTCG_DNORM(rnorm, RTCG_DINVERSE_FORM, 0.
 
 // Angles: x = k pi/2 + hi + lo with |hi| <= pi/4; only the last bits of k count.
 struct __rtcg_dangle { double hi, lo; int k; };
-static __device__ const unsigned long long __rtcg_dtwo_over_pi[20] = {
-    0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull,
-    0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull,
-    0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-    0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull, 0xf0cfbc209af4361dull
+RTCG_TABLE unsigned long __rtcg_dtwo_over_pi[20] = {
+    0xa2f9836e4e441529ul, 0xfc2757d1f534ddc0ul, 0xdb6295993c439041ul, 0xfe5163abdebbc561ul, 0xb7246e3a424dd2e0ul,
+    0x06492eea09d1921cul, 0xfe1deb1cb129a73eul, 0xe88235f52ebb4484ul, 0xe99c7026b45f7e41ul, 0x3991d639835339f4ul,
+    0x9c845f8bbdf9283bul, 0x1ff897ffde05980ful, 0xef2f118b5a0a6d1ful, 0x6d367ecf27cb09b7ul, 0x4f463f669e5fea2dul,
+    0x7527bac7ebe5f17bul, 0x3d0739f78a5292eaul, 0x6bfb5fb11f8d5d08ul, 0x56033046fc7b6babul, 0xf0cfbc209af4361dul
 };
 #define RTCG_DPIO2 0x1.921fb54442d18p0
 #define RTCG_DPIO2_LO 0x1.1a62633145c07p-54
-RTCG_DEVICE unsigned long long __rtcg_dmulhi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
+RTCG_DEVICE unsigned long __rtcg_dmulhi(unsigned long a, unsigned long b) { return (unsigned long)((unsigned __int128)a * b >> 64); }
 // Of 2/pi only those bits count that make less than 4 turns of the product.
-RTCG_DRARE __rtcg_dangle __rtcg_dreduce_far(double x) {
-    const unsigned long long bits = (__rtcg_dbits(x) & 0xfffffffffffffull) | 0x10000000000000ull;
+RTCG_RARE __rtcg_dangle __rtcg_dreduce_far(double x) {
+    const unsigned long bits = (__rtcg_dbits(x) & 0xffffffffffffful) | 0x10000000000000ul;
     const int e = ((__rtcg_dhi(x) >> 20) & 0x7ff) - 1075, first = e < 2 ? 0 : e - 2, word = first >> 6, shift = first & 63;
-    unsigned long long w0 = __rtcg_dtwo_over_pi[word], w1 = __rtcg_dtwo_over_pi[word + 1], w2 = __rtcg_dtwo_over_pi[word + 2], w3 = __rtcg_dtwo_over_pi[word + 3];
+    unsigned long w0 = __rtcg_dtwo_over_pi[word], w1 = __rtcg_dtwo_over_pi[word + 1], w2 = __rtcg_dtwo_over_pi[word + 2], w3 = __rtcg_dtwo_over_pi[word + 3];
     w0 = w0 << shift | w1 >> 1 >> (63 - shift);
     w1 = w1 << shift | w2 >> 1 >> (63 - shift);
     w2 = w2 << shift | w3 >> 1 >> (63 - shift);
-    unsigned long long low2 = bits * w2, p1 = __rtcg_dmulhi(bits, w2) + bits * w1, p0 = __rtcg_dmulhi(bits, w1) + (p1 < bits * w1);
+    unsigned long low2 = bits * w2, p1 = __rtcg_dmulhi(bits, w2) + bits * w1, p0 = __rtcg_dmulhi(bits, w1) + (p1 < bits * w1);
     p0 += bits * w0;
-    const unsigned long long whole = __rtcg_dmulhi(bits, w0) + (p0 < bits * w0);
+    const unsigned long whole = __rtcg_dmulhi(bits, w0) + (p0 < bits * w0);
     // The point is behind the second bit of p0, or further left for a small e.
     const int by = e < 2 ? 2 - e : 0;
     low2 = low2 >> by | (by ? p1 << 1 << (63 - by) : 0);
     p1 = p1 >> by | (by ? p0 << 1 << (63 - by) : 0);
     p0 = p0 >> by | (by ? whole << 1 << (63 - by) : 0);
     unsigned k = (unsigned)(p0 >> 62);
-    unsigned long long hi = p0 << 2 | p1 >> 62, lo = p1 << 2 | low2 >> 62;
-    const bool is_above = (long long)hi < 0;
+    unsigned long hi = p0 << 2 | p1 >> 62, lo = p1 << 2 | low2 >> 62;
+    const bool is_above = (long)hi < 0;
     if (is_above) { k++; lo = ~lo + 1; hi = ~hi + (lo == 0); }
     const double a = __rtcg_dof_unsigned((unsigned)(hi >> 32)) * 0x1p-32, b = __rtcg_dof_unsigned((unsigned)hi) * 0x1p-64;
     const double c = __rtcg_dof_unsigned((unsigned)(lo >> 32)) * 0x1p-96, d = __rtcg_dof_unsigned((unsigned)lo) * 0x1p-128;
     const __rtcg_dd s = __rtcg_dquick(a, b), f = __rtcg_dquick(s.hi, s.lo + (c + d)), p = __rtcg_dproduct(f.hi, RTCG_DPIO2);
     const __rtcg_dd r = __rtcg_dquick(p.hi, p.lo + RTCG_DFMA(f.hi, RTCG_DPIO2_LO, f.lo * RTCG_DPIO2));
     const bool is_negative = __rtcg_dnegative(x);
-    const unsigned long long sign = is_above != is_negative ? 1ull << 63 : 0;
+    const unsigned long sign = is_above != is_negative ? 1ul << 63 : 0;
     const double nan = __builtin_fabs(x) < RTCG_DINF ? 0.0 : RTCG_DNAN;
     return {__rtcg_dflip(r.hi, sign) + nan, __rtcg_dflip(r.lo, sign), (int)(is_negative ? 0u - k : k)};
 }
@@ -525,7 +523,7 @@ RTCG_DEVICE double __rtcg_dcos_of(double r, double lo, double z) { return 1 + RT
     0x1.a01a019cbeedp-16, -0x1.27e4f8122e67fp-22, 0x1.1ee9f0d43e61ep-29, -0x1.8fb0dee525e5bp-37), -r * lo); }
 RTCG_DEVICE double __rtcg_dsin_turned(const __rtcg_dangle &y, int k) {
     const double z = y.hi * y.hi, s = __rtcg_dsin_of(y.hi, y.lo, z), c = __rtcg_dcos_of(y.hi, y.lo, z);
-    return __rtcg_dflip(k & 1 ? c : s, (unsigned long long)(unsigned)(k & 2) << 62);
+    return __rtcg_dflip(k & 1 ? c : s, (unsigned long)(unsigned)(k & 2) << 62);
 }
 RTCG_DEVICE double sin(double x) {
     const __rtcg_dangle y = __rtcg_dreduce(x);
@@ -539,9 +537,9 @@ RTCG_DEVICE double cos(double x) {
 RTCG_DEVICE void sincos(double x, double *sine, double *cosine) {
     const __rtcg_dangle y = __rtcg_dreduce(x);
     const double z = y.hi * y.hi, s = __rtcg_dsin_of(y.hi, y.lo, z), c = __rtcg_dcos_of(y.hi, y.lo, z);
-    const double v = __rtcg_dflip(y.k & 1 ? c : s, (unsigned long long)(unsigned)(y.k & 2) << 62);
+    const double v = __rtcg_dflip(y.k & 1 ? c : s, (unsigned long)(unsigned)(y.k & 2) << 62);
     *sine = x == 0 ? x : v;
-    *cosine = __rtcg_dflip(y.k & 1 ? s : c, (unsigned long long)(unsigned)((y.k + 1) & 2) << 62);
+    *cosine = __rtcg_dflip(y.k & 1 ? s : c, (unsigned long)(unsigned)((y.k + 1) & 2) << 62);
 }
 RTCG_DEVICE double tan(double x) {
     const __rtcg_dangle y = __rtcg_dreduce(x);
@@ -570,9 +568,9 @@ RTCG_DEVICE double cospi(double x) {
 RTCG_DEVICE void sincospi(double x, double *sine, double *cosine) {
     const __rtcg_dangle y = __rtcg_dreduce_pi(x);
     const double z = y.hi * y.hi, s = __rtcg_dsin_of(y.hi, y.lo, z), c = __rtcg_dcos_of(y.hi, y.lo, z);
-    const double v = __rtcg_dflip(y.k & 1 ? c : s, (unsigned long long)(unsigned)(y.k & 2) << 62);
+    const double v = __rtcg_dflip(y.k & 1 ? c : s, (unsigned long)(unsigned)(y.k & 2) << 62);
     *sine = __builtin_rint(x) == x && __builtin_fabs(x) < RTCG_DINF ? __builtin_copysign(0.0, x) : v;
-    *cosine = __rtcg_dflip(y.k & 1 ? s : c, (unsigned long long)(unsigned)((y.k + 1) & 2) << 62) + 0.0;
+    *cosine = __rtcg_dflip(y.k & 1 ? s : c, (unsigned long)(unsigned)((y.k + 1) & 2) << 62) + 0.0;
 }
 
 // atan(q) for 0 <= q <= 1.
@@ -720,7 +718,7 @@ RTCG_DEVICE double __rtcg_dstirling(double a, double lo, double *t) {
         -0x1.b8792d9ad5034p-8, -0x1.2d946a783a1d3p-11, 0x1.01a3d327b7717p-9, 0x1.649683a15f145p-13, -0x1.7937f04792be2p-10, -0x1.c2e6b744368d6p-12,
         0x1.c58ad3f67bdaep-9, -0x1.eb36db4930994p-9, 0x1.27b8162fd2dadp-10, 0x1.c0405a2fc9883p-12);
 }
-RTCG_DLONG double tgamma(double x) {
+RTCG_LONG double tgamma(double x) {
     const double a = __builtin_fabs(x), b = a > 200 ? 200.0 : a;
     const bool is_small = b < 4;
     double t;
@@ -759,7 +757,7 @@ RTCG_DEVICE __rtcg_dd __rtcg_dlgamma(double a, bool is_next) {
     if (is_small && !is_next) { hi = -n.hi; lo = middle - n.lo; }
     return {hi, lo};
 }
-RTCG_DLONG double lgamma(double x) {
+RTCG_LONG double lgamma(double x) {
     const double a = __builtin_fabs(x);
     const __rtcg_dd l = __rtcg_dlgamma(a, x < 0);
     double y = l.hi + l.lo;
@@ -808,7 +806,7 @@ RTCG_DEVICE double __rtcg_dhankel(double x, double P, double Q, bool is_first_or
     const double sine = is_first_order ? -s - c : s - c, cosine = is_first_order ? s - c : s + c;
     return 0x1.20dd750429b6dp-1 / __builtin_sqrt(x) * (is_second_kind ? RTCG_DFMA(P, sine, Q * cosine) : RTCG_DFMA(P, cosine, -(Q * sine)));
 }
-RTCG_DLONG double __rtcg_dhankel_0(double x, bool is_second_kind) {
+RTCG_LONG double __rtcg_dhankel_0(double x, bool is_second_kind) {
     const double v = 8 / x, z = v * v;
     return x < RTCG_DINF ? __rtcg_dhankel(x, RTCG_DP14(z, 1.0, -0x1.1fffffffffce9p-10, 0x1.cb5ffffbf2f3p-16, -0x1.251ee43dc6454p-19, 0x1.84bb52de32c35p-22,
         -0x1.b7d0af5133546p-24, 0x1.78b67efe2d3b9p-25, -0x1.b65e474b3a5f2p-26, 0x1.2c2fb99034a13p-26, -0x1.982317f583459p-27, 0x1.d75ce28105764p-28,
@@ -817,7 +815,7 @@ RTCG_DLONG double __rtcg_dhankel_0(double x, bool is_second_kind) {
         0x1.97d41d9d0d83ap-27, -0x1.e7fc317176839p-28, 0x1.ab514403facd9p-29, -0x1.d7dde645d0e0ap-31, 0x1.e5c36c1b46725p-34), false,
         is_second_kind) : x == x ? 0.0 : x;
 }
-RTCG_DLONG double __rtcg_dhankel_1(double x, bool is_second_kind) {
+RTCG_LONG double __rtcg_dhankel_1(double x, bool is_second_kind) {
     const double v = 8 / x, z = v * v;
     return x < RTCG_DINF ? __rtcg_dhankel(x, RTCG_DP14(z, 1.0, 0x1.dfffffffffcbep-10, -0x1.274ffffddd5a1p-15, 0x1.5a6a5409b71ccp-19,
         -0x1.b8902cc702065p-22, 0x1.e61fe49af2ebp-24, -0x1.9992b836f4857p-25, 0x1.d76436db49ec6p-26, -0x1.409546533c02cp-26, 0x1.b2210fc9f4db5p-27,
@@ -836,7 +834,7 @@ RTCG_DEVICE double __rtcg_dj1_near(double x) { const double w = RTCG_DFMA(x, x, 
     -0x1.60155a9d1b256p-53) * ((x + 0x1.ea75575af6f09p1) * x) * RTCG_DP12(w, -0x1.041c9423ec767p-6, 0x1.128893a098463p-10, -0x1.c74a71d1878afp-16,
     0x1.9f348e9fa6575p-22, -0x1.e3bd8ce3d13bdp-29, 0x1.88d6fbdabeb05p-36, -0x1.d7381807ab243p-44, 0x1.b318a4f1b5a94p-52, -0x1.3f0c5350be868p-60,
     0x1.7cc7c9f557c48p-69, -0x1.798f31bb38ccep-78, 0x1.39daabf63356fp-87); }
-RTCG_DLONG double j0(double x) {
+RTCG_LONG double j0(double x) {
     const double a = __builtin_fabs(x), s = a - 6;
     if (a < 4) return __rtcg_dj0_near(a);
     if (a < 8) return RTCG_DFROM(a, 0x1.6148f5b2c2e45p2, 0x1.75054cd60a517p-54) * RTCG_DP19(s, 0x1.416dc96e57c0ep-2, -0x1.3d97028754e56p-4,
@@ -845,7 +843,7 @@ RTCG_DLONG double j0(double x) {
         -0x1.3fa1c2d226737p-44, 0x1.23e0395b5f3b8p-47, 0x1.1ec5923782a9bp-52, -0x1.c09a3af5b44afp-56, -0x1.6c07840470372p-60);
     return __rtcg_dhankel_0(a, false);
 }
-RTCG_DLONG double j1(double x) {
+RTCG_LONG double j1(double x) {
     const double a = __builtin_fabs(x), s = a - 6.5;
     double y;
     if (a < 5) y = __rtcg_dj1_near(a);
@@ -854,9 +852,9 @@ RTCG_DLONG double j1(double x) {
         0x1.53d2ade804149p-21, -0x1.bbc8d4efd48d4p-31, -0x1.70bb7d8f1e6e6p-28, 0x1.23c77fd220138p-36, 0x1.1c03941a994a3p-35, -0x1.250d5ba4466fep-43,
         -0x1.48eeb33d30922p-43, 0x1.6dad0c20a6092p-51, 0x1.56343593051f1p-51);
     else y = __rtcg_dhankel_1(a, false);
-    return __rtcg_dflip(y, __rtcg_dbits(x) & (1ull << 63));
+    return __rtcg_dflip(y, __rtcg_dbits(x) & (1ul << 63));
 }
-RTCG_DLONG double y0(double x) {
+RTCG_LONG double y0(double x) {
     double y;
     if (x >= 8) y = __rtcg_dhankel_0(x, true);
     else if (x >= 4.5) { const double s = x - 6.25; y = RTCG_DFROM(x, 0x1.c581dc4e72103p2, -0x1.9774a495f56cfp-54) * RTCG_DP20(s, 0x1.22332b07b9e2ep-2,
@@ -882,7 +880,7 @@ RTCG_DLONG double y0(double x) {
     }
     return x == 0 ? -RTCG_DINF : x < 0 ? RTCG_DNAN : y;
 }
-RTCG_DLONG double y1(double x) {
+RTCG_LONG double y1(double x) {
     double y;
     if (x >= 8) y = __rtcg_dhankel_1(x, true);
     else if (x >= 4) { const double s = x - 6; y = RTCG_DFROM(x, 0x1.5b7fe4e87b02ep2, 0x1.dfe7bac228e8cp-52) * RTCG_DP22(s, -0x1.3a3a8cefc7efcp-2,
@@ -904,7 +902,7 @@ RTCG_DLONG double y1(double x) {
     return x == 0 ? -RTCG_DINF : x < 0 ? RTCG_DNAN : y;
 }
 // Of order n: forward where the order is below x, else backward from far above it (Miller).
-RTCG_DLONG double jn(int n, double x) {
+RTCG_LONG double jn(int n, double x) {
     const double a = __builtin_fabs(x);
     if (n == 0) return j0(x);
     if (n == 1) return j1(x);
@@ -935,9 +933,9 @@ RTCG_DLONG double jn(int n, double x) {
         }
         y = found / RTCG_DFMA(2.0, sum, now);
     }
-    return n % 2 ? __rtcg_dflip(y, __rtcg_dbits(x) & (1ull << 63)) : y;
+    return n % 2 ? __rtcg_dflip(y, __rtcg_dbits(x) & (1ul << 63)) : y;
 }
-RTCG_DLONG double yn(int n, double x) {
+RTCG_LONG double yn(int n, double x) {
     if (n == 0) return y0(x);
     if (n == 1) return y1(x);
     if (n < 0 || !(x > 0)) return x == 0 && n >= 0 ? -RTCG_DINF : RTCG_DNAN;
@@ -967,9 +965,9 @@ RTCG_DEVICE bool isfinite(double x) { return __builtin_fabs(x) < RTCG_DINF; }
 RTCG_DEVICE bool isnormal(double x) { return isfinite(x) && __builtin_fabs(x) >= 0x1p-1022; }
 RTCG_DEVICE bool signbit(double x) { return __rtcg_dnegative(x); }
 RTCG_DEVICE double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
-RTCG_DEVICE double nan(const char *) { return __rtcg_dreal(0x7fffffffffffffffull); }
-RTCG_DEVICE long long llrint(double x) { return __nvvm_d2ll_rn(x); }
-RTCG_DEVICE long long llround(double x) { return __nvvm_d2ll_rz(round(x)); }
+RTCG_DEVICE double nan(const char *) { return __rtcg_dreal(0x7ffffffffffffffful); }
+RTCG_DEVICE long long llrint(double x) { return __double2ll_rn(x); }
+RTCG_DEVICE long long llround(double x) { return __double2ll_rz(round(x)); }
 RTCG_DEVICE long lrint(double x) { return (long)llrint(x); }
 RTCG_DEVICE long lround(double x) { return (long)llround(x); }
 RTCG_DEVICE double modf(double x, double *whole) {
@@ -981,9 +979,9 @@ RTCG_DEVICE double modf(double x, double *whole) {
 RTCG_DEVICE int __rtcg_dfield(double x) { return (__rtcg_dhi(x) >> 20) & 0x7ff; }
 RTCG_DEVICE bool __rtcg_dis_normal_field(int field) { return (unsigned)(field - 1) < 2046; }
 RTCG_DEVICE double __rtcg_dwith_field(double x, int field) {
-    return __rtcg_dreal((__rtcg_dbits(x) & 0x800fffffffffffffull) | (unsigned long long)(unsigned)field << 52);
+    return __rtcg_dreal((__rtcg_dbits(x) & 0x800ffffffffffffful) | (unsigned long)(unsigned)field << 52);
 }
-RTCG_DRARE double __rtcg_dfrexp_rare(double x, int *e) {
+RTCG_RARE double __rtcg_dfrexp_rare(double x, int *e) {
     const bool has_none = __rtcg_dfield(x) == 0x7ff || x == 0;
     *e = has_none ? 0 : __rtcg_dfield(x * 0x1p54) - (1022 + 54);
     return has_none ? x + x : __rtcg_dwith_field(x * 0x1p54, 1022);
@@ -996,7 +994,7 @@ RTCG_DEVICE double frexp(double x, int *e) {
     *e = n;
     return m;
 }
-RTCG_DRARE int __rtcg_dilogb_rare(double x) {
+RTCG_RARE int __rtcg_dilogb_rare(double x) {
     const int e = __rtcg_dis_infinite(x) ? 0x7fffffff : __rtcg_dfield(x * 0x1p54) - (1023 + 54);
     return x == 0 || x != x ? (int)0x80000000 : e;
 }
@@ -1006,7 +1004,7 @@ RTCG_DEVICE int ilogb(double x) {
     if (!__rtcg_dis_normal_field(field)) e = __rtcg_dilogb_rare(x);
     return e;
 }
-RTCG_DRARE double __rtcg_dlogb_rare(double x) {
+RTCG_RARE double __rtcg_dlogb_rare(double x) {
     const double e = __rtcg_dfield(x) == 0x7ff ? x * x : __rtcg_dof(__rtcg_dfield(x * 0x1p54) - (1023 + 54));
     return x == 0 ? -RTCG_DINF : e;
 }
@@ -1017,7 +1015,7 @@ RTCG_DEVICE double logb(double x) {
     return e;
 }
 // The number is normalized, and the last factor rounds it.
-RTCG_DRARE double __rtcg_dldexp_rare(double x, int n) {
+RTCG_RARE double __rtcg_dldexp_rare(double x, int n) {
     const int field = __rtcg_dfield(x);
     const bool is_small = field == 0;
     const double b = is_small ? x * 0x1p54 : x;
@@ -1028,15 +1026,15 @@ RTCG_DRARE double __rtcg_dldexp_rare(double x, int n) {
 }
 RTCG_DEVICE double ldexp(double x, int n) {
     const int field = __rtcg_dfield(x);
-    double y = __rtcg_dreal(__rtcg_dbits(x) + ((unsigned long long)(unsigned)n << 52));
+    double y = __rtcg_dreal(__rtcg_dbits(x) + ((unsigned long)(unsigned)n << 52));
     if (!(__rtcg_dis_normal_field(field) & __rtcg_dis_normal_field((int)((unsigned)field + (unsigned)n)))) y = __rtcg_dldexp_rare(x, n);
     return y;
 }
 RTCG_DEVICE double scalbn(double x, int n) { return ldexp(x, n); }
 RTCG_DEVICE double scalbln(double x, long n) { return ldexp(x, n > 4000 ? 4000 : n < -4000 ? -4000 : (int)n); }
 RTCG_DEVICE double nextafter(double x, double y) {
-    const unsigned long long b = __rtcg_dbits(x), up = (x < y) == !((long long)b < 0) ? b + 1 : b - 1;
-    double r = __rtcg_dreal(x == 0 ? (__rtcg_dbits(y) & (1ull << 63)) | 1 : up);
+    const unsigned long b = __rtcg_dbits(x), up = (x < y) == !((long)b < 0) ? b + 1 : b - 1;
+    double r = __rtcg_dreal(x == 0 ? (__rtcg_dbits(y) & (1ul << 63)) | 1 : up);
     r = x == y ? y : r;
     return x != x || y != y ? x + y : r;
 }
@@ -1080,7 +1078,7 @@ RTCG_DEVICE double remquo(double x, double y, int *quotient) {
     r = is_up ? r - b : r;
     q = (q + is_up) & 0x7fffffff;
     *quotient = __rtcg_dnegative(x) != __rtcg_dnegative(y) ? -(int)q : (int)q;
-    return r == 0 ? __builtin_copysign(0.0, x) : __rtcg_dflip(r, __rtcg_dbits(x) & (1ull << 63));
+    return r == 0 ? __builtin_copysign(0.0, x) : __rtcg_dflip(r, __rtcg_dbits(x) & (1ul << 63));
 }
 RTCG_DEVICE double remainder(double x, double y) { int q; return remquo(x, y, &q); }
 }

@@ -28,8 +28,6 @@ extern "C++" {
 
 #define RTCG_FINF __builtin_inff()
 #define RTCG_FNAN __rtcg_freal(0x7fffffffu)
-#define RTCG_FLONG static __inline__ __attribute__((device))
-#define RTCG_FRARE static __attribute__((device, noinline))
 
 struct __rtcg_ff { float hi, lo; };
 RTCG_DEVICE unsigned __rtcg_fbits(float x) { return __builtin_bit_cast(unsigned, x); }
@@ -222,9 +220,9 @@ RTCG_DEVICE float pow(float a, float b) {
     y = p.hi < -105 ? 0.0f : y;
     if (!(a > 0 && a < RTCG_FINF && __builtin_fabsf(b) < RTCG_FINF)) {
         // Where b is no integer it is less than 2^23.
-        const float half = 0.5f * b;
+        const float halved = 0.5f * b;
         const bool is_whole = __builtin_rintf(b) == b;
-        y = __rtcg_fpow_special(a, b, y, is_whole && __builtin_rintf(half) != half, is_whole);
+        y = __rtcg_fpow_special(a, b, y, is_whole && __builtin_rintf(halved) != halved, is_whole);
     }
     return a == 1 || b == 0 ? 1.0f : y;
 }
@@ -258,7 +256,7 @@ RTCG_DEVICE float rsqrt(float x) { return __nvvm_rsqrt_approx_ftz_f(x); }
 RTCG_DEVICE float rsqrt(float x) { return __nvvm_rsqrt_approx_f(x); }
 #endif
 // Squares out of range: in double precision.
-RTCG_FRARE float __rtcg_flength_far(float x, float y, float z, float w, bool is_inverse) {
+RTCG_RARE float __rtcg_flength_far(float x, float y, float z, float w, bool is_inverse) {
     if (__rtcg_fis_infinite(x) || __rtcg_fis_infinite(y) || __rtcg_fis_infinite(z) || __rtcg_fis_infinite(w)) return is_inverse ? 0.0f : RTCG_FINF;
     const double r = __builtin_sqrt((double)x * x + (double)y * y + ((double)z * z + (double)w * w));
     return (float)(is_inverse ? 1 / r : r);
@@ -310,23 +308,23 @@ RTCG_DEVICE float rnorm(int n, const float *a) { return __rtcg_flength_of(n, a, 
 // sin(r) and cos(r) for |r| of at most pi/4, z = r^2.
 RTCG_DEVICE float __rtcg_fsin_near(float r, float z) { return RTCG_FFMA(r * z, RTCG_FP3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.9953fp-13f), r); }
 RTCG_DEVICE float __rtcg_fcos_near(float z) { return RTCG_FP5(z, 1.0f, -0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f); }
-static __device__ const unsigned __rtcg_ftwo_over_pi[9] = {0, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+RTCG_TABLE unsigned __rtcg_ftwo_over_pi[9] = {0, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
     0xdebbc561u};
 // x = k pi/2 + r with |r| <= pi/4, for a huge x; the last bits of k. Of 2/pi only those bits count that make less than 4 turns of the product.
 RTCG_DEVICE float __rtcg_freduce_far(float x, unsigned *k) {
     const unsigned bits = __rtcg_fbits(x), first = ((bits >> 23) & 0xff) - 120, word = first >> 5, shift = first & 31;
-    const unsigned long long m = (bits & 0x7fffffu) | 0x800000u;
-    const unsigned long long w01 = (unsigned long long)__rtcg_ftwo_over_pi[word] << 32 | __rtcg_ftwo_over_pi[word + 1];
-    const unsigned long long w23 = (unsigned long long)__rtcg_ftwo_over_pi[word + 2] << 32 | __rtcg_ftwo_over_pi[word + 3];
-    const unsigned long long high = w01 << shift | w23 >> 1 >> (63 - shift), low = w23 << shift, p = m * high + (m * (low >> 32) >> 32);
-    const long long rest = (long long)(p << 2);
+    const unsigned long m = (bits & 0x7fffffu) | 0x800000u;
+    const unsigned long w01 = (unsigned long)__rtcg_ftwo_over_pi[word] << 32 | __rtcg_ftwo_over_pi[word + 1];
+    const unsigned long w23 = (unsigned long)__rtcg_ftwo_over_pi[word + 2] << 32 | __rtcg_ftwo_over_pi[word + 3];
+    const unsigned long high = w01 << shift | w23 >> 1 >> (63 - shift), low = w23 << shift, p = m * high + (m * (low >> 32) >> 32);
+    const long rest = (long)(p << 2);
     const unsigned quadrant = (unsigned)(p >> 62) + (rest < 0);
     const float r = (float)((double)rest * (0x1.921fb54442d18p0 * 0x1p-64));
     *k = __rtcg_fnegative(x) ? 0 - quadrant : quadrant;
     return __rtcg_fnegative(x) ? -r : r;
 }
 // sin(x + shift pi/2), for those.
-RTCG_FRARE float __rtcg_fsin_far(float x, unsigned shift) {
+RTCG_RARE float __rtcg_fsin_far(float x, unsigned shift) {
     if (!(__builtin_fabsf(x) < RTCG_FINF)) return RTCG_FNAN;
     unsigned k;
     const float r = __rtcg_freduce_far(x, &k), z = r * r;
@@ -521,7 +519,7 @@ RTCG_DEVICE float erfinv(float x) {
     if (!(u > RTCG_FEXP_M5)) y = __rtcg_ferfinv_tail(u, w);
     return __builtin_copysignf(y, x);
 }
-RTCG_FRARE float __rtcg_ferfcinv_far(float y) {
+RTCG_RARE float __rtcg_ferfcinv_far(float y) {
     const float s = y > 1 ? 2 - y : y, r = __rtcg_ferfcinv_tail(s * (2 - s));
     return y > 1 ? -r : r;
 }
@@ -531,7 +529,7 @@ RTCG_DEVICE float erfcinv(float y) {
     if (!(u > RTCG_FEXP_M5)) r = __rtcg_ferfcinv_far(y);
     return r;
 }
-RTCG_FRARE float __rtcg_fnormcdfinv_far(float p) {
+RTCG_RARE float __rtcg_fnormcdfinv_far(float p) {
     const float s = p > 0.5f ? 2 * (1 - p) : 2 * p, r = 0x1.6a09e6p0f * __rtcg_ferfcinv_tail(s * (2 - s));
     return p > 0.5f ? r : -r;
 }
@@ -588,7 +586,7 @@ RTCG_DEVICE float tgamma(float x) {
 // Bessel functions: polynomials around zeros, each given by two numbers; amplitudes and phases from 8 on.
 #define RTCG_FFROM(x, zero, lo) (((x) - zero) - (lo))
 // sin(x + shift pi) for shift of 1/4, -1/4 or -3/4 and a huge x; 0 at infinity.
-RTCG_FRARE float __rtcg_fwave_far(float x, float shift) {
+RTCG_RARE float __rtcg_fwave_far(float x, float shift) {
     const float s = __rtcg_fsin_far(x, 0), c = __rtcg_fsin_far(x, 1);
     return x == RTCG_FINF ? 0.0f : 0x1.6a09e6p-1f * ((shift < -0.5f ? -s : s) + (shift < 0 ? -c : c));
 }
@@ -618,14 +616,14 @@ RTCG_DEVICE float __rtcg_fj1_near(float a) {
     return RTCG_FFROM(a, 0x1.ea7558p1f, -0x1.4a121ep-24f) * (a + 0x1.ea7558p1f) * a * RTCG_FP7(a * a, -0x1.16fb4cp-5f, 0x1.fbdfa8p-10f, -0x1.7cf69ep-15f,
         0x1.431908p-21f, -0x1.6314acp-28f, 0x1.0a40b2p-35f, -0x1.d5fe7ap-44f);
 }
-RTCG_FLONG float j0(float x) {
+RTCG_LONG float j0(float x) {
     const float a = __builtin_fabsf(x), s = a - 6;
     if (a < 4) return __rtcg_fj0_near(a);
     if (a < 8) return RTCG_FFROM(a, 0x1.6148f6p2f, -0x1.34f46ep-24f) * RTCG_FP11(s, 0x1.416dcap-2f, -0x1.3d9704p-4f, -0x1.63c788p-5f, 0x1.1561b2p-7f,
         0x1.bb3cap-10f, -0x1.3082b2p-12f, -0x1.10b434p-15f, 0x1.527fc2p-18f, 0x1.9f3ad8p-22f, -0x1.b7aecep-25f, -0x1.e7c15cp-29f);
     return __rtcg_fhankel_0(a, 0.25f);
 }
-RTCG_FLONG float j1(float x) {
+RTCG_LONG float j1(float x) {
     const float a = __builtin_fabsf(x), s = a - 6.5f;
     float y;
     if (a < 5) y = __rtcg_fj1_near(a);
@@ -635,7 +633,7 @@ RTCG_FLONG float j1(float x) {
     return __rtcg_fflip(y, __rtcg_fbits(x) & 0x80000000u);
 }
 RTCG_DEVICE float __rtcg_fy_special(float x, float y) { return x == 0 ? -RTCG_FINF : x < 0 ? RTCG_FNAN : y; }
-RTCG_FLONG float y0(float x) {
+RTCG_LONG float y0(float x) {
     float y;
     if (x >= 8) y = __rtcg_fhankel_0(x, -0.25f);
     else if (x >= 4.5f) { const float s = x - 6.25f; y = RTCG_FFROM(x, 0x1.c581dcp2f, 0x1.39c84p-24f) * RTCG_FP9(s, 0x1.22332ap-2f, 0x1.f1d84ap-5f,
@@ -651,7 +649,7 @@ RTCG_FLONG float y0(float x) {
     }
     return __rtcg_fy_special(x, y);
 }
-RTCG_FLONG float y1(float x) {
+RTCG_LONG float y1(float x) {
     float y;
     if (x >= 8) y = __rtcg_fhankel_1(x, -0.75f);
     else if (x >= 4) { const float s = x - 6; y = RTCG_FFROM(x, 0x1.5b7fe4p2f, 0x1.d0f606p-23f) * RTCG_FP10(s, -0x1.3a3a8cp-2f, 0x1.579152p-4f, 0x1.4739a4p-5f,
@@ -665,7 +663,7 @@ RTCG_FLONG float y1(float x) {
     return __rtcg_fy_special(x, y);
 }
 // Of order n: forward where the order is below x, else backward from far above it (Miller).
-RTCG_FLONG float jn(int n, float x) {
+RTCG_LONG float jn(int n, float x) {
     const float a = __builtin_fabsf(x);
     if (n == 0) return j0(x);
     if (n == 1) return j1(x);
@@ -696,7 +694,7 @@ RTCG_FLONG float jn(int n, float x) {
     }
     return n % 2 ? __rtcg_fflip(y, __rtcg_fbits(x) & 0x80000000u) : y;
 }
-RTCG_FLONG float yn(int n, float x) {
+RTCG_LONG float yn(int n, float x) {
     if (n == 0) return y0(x);
     if (n == 1) return y1(x);
     if (n < 0 || !(x > 0)) return x == 0 && n >= 0 ? -RTCG_FINF : RTCG_FNAN;
@@ -746,9 +744,9 @@ RTCG_DEVICE bool signbit(float x) { return __rtcg_fnegative(x); }
 RTCG_DEVICE float fdim(float x, float y) { return x <= y ? 0.0f : x - y; }
 RTCG_DEVICE float nanf(const char *) { return RTCG_FNAN; }
 // Conversions to 64 bits are slow on some processors.
-RTCG_FRARE long long __rtcg_fto_integer_far(float whole) { return __nvvm_f2ll_rz(whole); }
+RTCG_RARE long long __rtcg_fto_integer_far(float whole) { return __float2ll_rz(whole); }
 RTCG_DEVICE long long __rtcg_fto_integer(float whole) {
-    long long n = __nvvm_f2i_rz(whole);
+    long long n = __float2int_rz(whole);
     if (!(__builtin_fabsf(whole) < 0x1p31f)) n = __rtcg_fto_integer_far(whole);
     return n;
 }
@@ -769,7 +767,7 @@ RTCG_DEVICE float frexp(float x, int *e) {
     *e = has_none ? 0 : field - (is_small ? 126 + 24 : 126);
     return has_none ? x + x : __rtcg_freal((b & 0x807fffffu) | 0x3f000000u);
 }
-RTCG_FRARE int __rtcg_filogb_far(float x) {
+RTCG_RARE int __rtcg_filogb_far(float x) {
     const int e = (int)(__rtcg_fbits(x * 0x1p24f) >> 23 & 0xff) - 127 - 24;
     return x == 0 || x != x ? (int)0x80000000 : __rtcg_fis_infinite(x) ? 0x7fffffff : e;
 }
@@ -779,7 +777,7 @@ RTCG_DEVICE int ilogb(float x) {
     if (field - 1 >= 254) e = __rtcg_filogb_far(x);
     return e;
 }
-RTCG_FRARE float __rtcg_flogb_far(float x) { return x == 0 ? -RTCG_FINF : __builtin_fabsf(x) < RTCG_FINF ? (float)__rtcg_filogb_far(x) : x * x; }
+RTCG_RARE float __rtcg_flogb_far(float x) { return x == 0 ? -RTCG_FINF : __builtin_fabsf(x) < RTCG_FINF ? (float)__rtcg_filogb_far(x) : x * x; }
 RTCG_DEVICE float logb(float x) {
     const unsigned field = __rtcg_fbits(x) >> 23 & 0xff;
     float e = (float)((int)field - 127);
@@ -787,7 +785,7 @@ RTCG_DEVICE float logb(float x) {
     return e;
 }
 // By three factors: those before the last one are exact, or the result is infinite or zero anyway.
-RTCG_FRARE float __rtcg_fldexp_far(float x, int n) {
+RTCG_RARE float __rtcg_fldexp_far(float x, int n) {
     const int by = n > 300 ? 300 : n < -300 ? -300 : n, first = by > 127 ? 76 : by < -126 ? -76 : 0, second = by > 203 ? 76 : by < -202 ? -76 : 0;
     int last = by - first - second;
     last = last > 127 ? 127 : last < -126 ? -126 : last;
