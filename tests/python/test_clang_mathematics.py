@@ -22,7 +22,7 @@ pytestmark = [
 
 THREADS = 256
 #: Arguments of a launch, and which of the 2^32 arguments are tried: a prime stride meets all exponents and last bits.
-CHUNK = 1 << 24
+CHUNK = 1 << 20
 STRIDE = at_depth(30011, 1)
 #: Zeros, subnormal numbers, the ends of the range, infinities, NaNs, small integers and halves, and their neighbours.
 ALWAYS = np.array(
