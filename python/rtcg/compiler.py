@@ -6,7 +6,6 @@ disk; see :func:`compile`.
 
 from __future__ import annotations
 
-
 from rtcg import _native
 from rtcg._pickling import PickledByArguments, remembers_arguments
 from rtcg.driver import CompileError
