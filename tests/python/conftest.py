@@ -55,7 +55,7 @@ def pytest_configure(config):
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
     if config.getoption("--sample"):
-        os.environ["RTCG_TEST_ALL"] = "1"
+        os.environ["RTCG_TEST_ALL"] = os.environ["RTCG_TEST_SAMPLE"] = "1"
 
 
 @pytest.hookimpl(tryfirst=True)
