@@ -177,6 +177,12 @@ def no_default_context(context):
 
 
 @pytest.fixture
+def clang(monkeypatch):
+    """clang compiles CUDA C++."""
+    monkeypatch.setenv("RTCG_COMPILER", "clang")
+
+
+@pytest.fixture
 def launches(tmp_path):
     """Calls a function; its result and the names of the kernels it launched."""
     from rtcg import tracing

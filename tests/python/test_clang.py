@@ -21,11 +21,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def clang(monkeypatch):
-    monkeypatch.setenv("RTCG_COMPILER", "clang")
-
-
 @pytest.fixture(scope="session")
 def backend(context):
     from tests.kernels.backend_pycuda import connect

@@ -90,11 +90,6 @@ SUMS = {
 }
 
 
-@pytest.fixture
-def clang(monkeypatch):
-    monkeypatch.setenv("RTCG_COMPILER", "clang")
-
-
 def includes(headers):
     return "".join(f"#include <{header}>\n" for header in headers)
 

@@ -350,6 +350,7 @@ impl<'a> CompilePlan<'a> {
         let target = (name.as_str(), arch, if linker.is_some() { BinaryKind::LtoIr } else { kind });
         let mut attempt = self.attempt(backend, None, target)?;
         if backend.is_clang()
+            && attempt.is_refused()
             && let Some(cccl) = rtcg_cuda_sys::cccl_directory().filter(|cccl| attempt.may_need(cccl))
         {
             let second = self.attempt(backend, Some(&cccl), target)?;
@@ -514,11 +515,13 @@ impl Attempt {
         self.scan.missing_headers.iter().any(|name| folder.join(name).is_file())
     }
 
-    /// Whether the program was refused, perhaps because the headers of this folder were not there.
+    fn is_refused(&self) -> bool {
+        self.result.as_ref().is_err_and(|failure| failure.kind == ErrorKind::Source)
+    }
+
+    /// Whether the headers of this folder may be what a refused program lacks.
     fn may_need(&self, cccl: &Path) -> bool {
-        let has_small_ones = || self.scan.files.iter().any(|file| clang::is_in_place_of_cccl(&file.path));
-        let is_refused = self.result.as_ref().is_err_and(|failure| failure.kind == ErrorKind::Source);
-        is_refused && (self.lacks_headers_of(cccl) || has_small_ones())
+        self.lacks_headers_of(cccl) || self.scan.files.iter().any(|file| clang::is_in_place_of_cccl(&file.path))
     }
 }
 

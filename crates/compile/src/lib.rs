@@ -14,7 +14,7 @@
 //! | `includes.rs`, `headers/` | the search for included headers, and headers that NVRTC lacks |
 //! | `nvrtc.rs`, `nvcc.rs`, `lto.rs`, `clang/` | the compilers: NVRTC, nvcc, nvJitLink, and clang for OpenCL C and CUDA C++ |
 //! | `backend.rs` | the choice between NVRTC and clang for CUDA C++ |
-//! | `clang/cuda/` | the headers of CUDA C++ for clang |
+//! | `clang/cuda/` | the headers of CUDA C++ for clang; OpenCL's library has the mathematics in them, too |
 //! | `cache/`, `prebuilt.rs` | the cache of compiled programs, and prebuilt programs |
 //! | `in_flight.rs` | one compilation if several threads request the same program at once |
 

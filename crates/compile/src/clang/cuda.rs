@@ -367,11 +367,7 @@ fn back_end_arguments(variant: &PreludeVariant) -> Vec<String> {
 fn kept_names(expressions: &[String]) -> String {
     let line = |(number, expression): (usize, &String)| {
         let name = expression.trim().trim_start_matches('&');
-        // A cast chooses one of several functions, and is no place that has an address.
-        let address = if name.starts_with('(') { "" } else { "&" };
-        format!(
-            "\n__device__ __attribute__((used)) const void *const {KEPT_NAME}{number} = (const void *){address}{name};"
-        )
+        format!("\n__device__ __attribute__((used)) const void *const {KEPT_NAME}{number} = (const void *)&{name};")
     };
     expressions.iter().enumerate().map(line).collect()
 }

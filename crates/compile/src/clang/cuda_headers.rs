@@ -391,6 +391,7 @@ fn make_quick_to_load(file: &Path) -> Result<(), CompileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rtcg_c_lex::{Token, TokenKind, tokenize};
 
     #[test]
     fn all_files_of_the_folder_are_in_the_crate() {
@@ -400,6 +401,20 @@ mod tests {
             HEADERS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         assert!(HEADERS.is_sorted() && !files.is_empty());
         assert_eq!(embedded, files);
+    }
+
+    #[test]
+    fn names_of_our_own_are_those_that_programs_must_not_have() {
+        for (name, text) in HEADERS {
+            let begins_with_ours = |token: &Token<'_>| token.kind == TokenKind::Word && token.text.starts_with("rtcg_");
+            let tokens = tokenize(text);
+            let is_file = |at: usize| tokens.get(at + 1).is_some_and(|next| next.text == ".");
+            let ours: Vec<&str> = (0..tokens.len())
+                .filter(|&at| begins_with_ours(&tokens[at]) && !is_file(at))
+                .map(|at| tokens[at].text)
+                .collect();
+            assert!(ours.is_empty(), "{name}: {ours:?}: a kernel may have such a name, so begin with __rtcg_");
+        }
     }
 
     #[test]

@@ -86,8 +86,8 @@ pub(crate) fn with_bytes_in_shared_memory(source: &str, places: &[(usize, usize)
         let (kind, name) = (of_type.join(" "), tokens[place].text);
         let extents = &source[tokens[place].end()..tokens[end].at];
         let text = format!(
-            "__shared__ __attribute__((aligned(alignof({kind})))) char rtcg_bytes_of_{name}[sizeof({kind}{extents})]; \
-             {kind} (&{name}){extents} = *({kind} (*){extents})rtcg_bytes_of_{name};"
+            "__shared__ __attribute__((aligned(alignof({kind})))) char __rtcg_bytes_of_{name}[sizeof({kind}{extents})]; \
+             {kind} (&{name}){extents} = *({kind} (*){extents})__rtcg_bytes_of_{name};"
         );
         edits.push((tokens[begin].at, tokens[end].end(), text));
     }
@@ -205,8 +205,8 @@ mod tests {
         let source = "{ static __shared__ volatile C s[8][N + 1]; }";
         let text = with_bytes_in_shared_memory(source, &[(1, 32)]).unwrap();
         let expected = "{ __shared__ __attribute__((aligned(alignof(volatile C)))) char \
-                        rtcg_bytes_of_s[sizeof(volatile C[8][N + 1])]; \
-                        volatile C (&s)[8][N + 1] = *(volatile C (*)[8][N + 1])rtcg_bytes_of_s; }";
+                        __rtcg_bytes_of_s[sizeof(volatile C[8][N + 1])]; \
+                        volatile C (&s)[8][N + 1] = *(volatile C (*)[8][N + 1])__rtcg_bytes_of_s; }";
         assert_eq!(text, expected);
     }
 

@@ -5,8 +5,8 @@
 //! none. Without the list clang reads what a program uses, which halves the time of its front end. So the record with
 //! the list gets a code that clang does not know and skips.
 //!
-//! Sources: LLVM's documentation of the bitstream format (<https://llvm.org/docs/BitCodeFormat.html>); clang 14 to 22,
-//! `ASTRecordTypes` and `ASTReader::ReadASTBlock`.
+//! Sources: LLVM's documentation of the bitstream format (<https://llvm.org/docs/BitCodeFormat.html>); headers of clang
+//! 15 to 20 and 22, in which the record has this code (`programs_read_what_they_use_of_the_prelude` with each of them).
 
 /// The block of a precompiled header that has the records about all of it.
 const AST_BLOCK: u64 = 8;

@@ -88,42 +88,34 @@ RTCG_DEVICE double __rtcg_dexp_far(double x, double y) {
     return x < -746 ? 0.0 : y;
 }
 // The rare cases are functions of the argument alone, out of line: else what they share with the usual one is kept for them in memory.
+// A power by its series: it is infinite from `over`, 0 below `under`, and between them rounded once where |x| < `near`.
+#define RTCG_DEXPONENTIAL(name, over, under, near) \
+    RTCG_RARE double __rtcg_d##name##_rare(double x) { \
+        double t; \
+        const double p = __rtcg_d##name##_series(x, &t), y = x >= over ? RTCG_DINF : __rtcg_dscaled_far(p, t); \
+        return x < under ? 0.0 : y; \
+    } \
+    RTCG_DEVICE double name(double x) { \
+        double t; \
+        const double p = __rtcg_d##name##_series(x, &t); \
+        double y = __rtcg_dscaled(p, t); \
+        if (!(__builtin_fabs(x) < near)) y = __rtcg_d##name##_rare(x); \
+        return y; \
+    }
 RTCG_DEVICE double __rtcg_dexp_series(double x, double *t) {
     *t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER);
     const double n = *t - RTCG_DROUNDER, r = RTCG_DFMA(n, -RTCG_DLN2_LO, RTCG_DFMA(n, -RTCG_DLN2, x));
     return RTCG_DP12(r, 1.0, 1.0, 0x1.000000000000ap-1, 0x1.55555555554fcp-3, 0x1.5555555550697p-5, 0x1.11111111271ep-7, 0x1.6c16c18484102p-10,
         0x1.a01a012e1ba0bp-13, 0x1.a019993308ebep-16, 0x1.71df1c2727a88p-19, 0x1.28ae2adba913ap-22, 0x1.ad8f041ba7caap-26);
 }
-RTCG_RARE double __rtcg_dexp_rare(double x) {
-    double t;
-    const double p = __rtcg_dexp_series(x, &t);
-    return __rtcg_dexp_far(x, __rtcg_dscaled_far(p, t));
-}
-RTCG_DEVICE double exp(double x) {
-    double t;
-    const double p = __rtcg_dexp_series(x, &t);
-    double y = __rtcg_dscaled(p, t);
-    if (!(__builtin_fabs(x) < 708)) y = __rtcg_dexp_rare(x);
-    return y;
-}
+RTCG_DEXPONENTIAL(exp, 710, -746, 708)
 RTCG_DEVICE double __rtcg_dexp2_series(double x, double *t) {
     *t = x + RTCG_DROUNDER;
     const double r = x - (*t - RTCG_DROUNDER);
     return RTCG_DP12(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a4p-3, 0x1.c6b08d704a121p-5, 0x1.3b2ab6fba01b1p-7, 0x1.5d87fe78a15d6p-10,
         0x1.4309130ebf1eep-13, 0x1.ffcbfc57a366ep-17, 0x1.62bfc7d5ccdb5p-20, 0x1.b525435c1e765p-24, 0x1.e61af872da9d1p-28, 0x1.e940b0f29bd38p-32);
 }
-RTCG_RARE double __rtcg_dexp2_rare(double x) {
-    double t;
-    const double p = __rtcg_dexp2_series(x, &t), y = x >= 1024 ? RTCG_DINF : __rtcg_dscaled_far(p, t);
-    return x < -1076 ? 0.0 : y;
-}
-RTCG_DEVICE double exp2(double x) {
-    double t;
-    const double p = __rtcg_dexp2_series(x, &t);
-    double y = __rtcg_dscaled(p, t);
-    if (!(__builtin_fabs(x) < 1021)) y = __rtcg_dexp2_rare(x);
-    return y;
-}
+RTCG_DEXPONENTIAL(exp2, 1024, -1076, 1021)
 // exp(hi + lo) = m 2^n, m in [0.7, 1.42], with RTCG_DROUNDER + n in *t.
 RTCG_DEVICE __rtcg_dd __rtcg_dexp_mantissa_of(double hi, double lo, double *t) {
     *t = RTCG_DFMA(hi, RTCG_DLOG2E, RTCG_DROUNDER);
@@ -142,18 +134,8 @@ RTCG_DEVICE double __rtcg_dexp10_series(double x, double *t) {
         RTCG_DFMA(f, -0x1.f48ad494ea3e9p-53, lost * 0x1.26bb1bbb55516p1));
     return 1 + RTCG_DFMA(f, 0x1.26bb1bbb55516p1, p);
 }
-RTCG_RARE double __rtcg_dexp10_rare(double x) {
-    double t;
-    const double p = __rtcg_dexp10_series(x, &t), y = x > 309 ? RTCG_DINF : __rtcg_dscaled_far(p, t);
-    return x < -324 ? 0.0 : y;
-}
-RTCG_DEVICE double exp10(double x) {
-    double t;
-    const double p = __rtcg_dexp10_series(x, &t);
-    double y = __rtcg_dscaled(p, t);
-    if (!(__builtin_fabs(x) < 307)) y = __rtcg_dexp10_rare(x);
-    return y;
-}
+RTCG_DEXPONENTIAL(exp10, 309, -324, 307)
+#undef RTCG_DEXPONENTIAL
 // exp(x) - 1 for |x| < 708.
 RTCG_DEVICE __rtcg_dd __rtcg_dexpm1(double x) {
     const double t = RTCG_DFMA(x, RTCG_DLOG2E, RTCG_DROUNDER), n = t - RTCG_DROUNDER;
